@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
 unexport PYTHONDONTWRITEBYTECODE
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help field report test test-all first-tests all-tests test-engines test-browser formal rocq lint types soundness bench docs clean
+.PHONY: help field whole-engines report test test-all first-tests all-tests test-engines test-browser formal rocq lint types soundness bench docs clean
 
 help:
 	@echo 'make report   set up, run the main job on the embedded default, and say where the page is'
@@ -17,6 +17,7 @@ help:
 	@echo 'make mutants   set up, then wrong versions of the library against its tests, an hour or more'
 	@echo 'make soundness  set up, then random verifiers against an independent judge, an hour'
 	@echo 'make field    public samplers out of the package index against the target, 40 minutes; a run that is stopped goes on'
+	@echo 'make whole-engines  whole engines, each installed in an environment of its own, against their own weights, 15 minutes'
 	@echo 'make bench    set up, then one table of ratios'
 	@echo 'make docs     set up, then the book, and say where it is'
 	@echo 'make clean    remove what was made: .venv, out, caches'
@@ -76,6 +77,9 @@ field: .venv/tests
 
 bench: .venv/tests
 	.venv/bin/python -m benchmarks
+
+whole-engines: .venv/tests
+	.venv/bin/python -m benchmarks.whole_engines $(ENGINES)
 
 docs: .venv/docs
 	.venv/bin/python -m sphinx -W --keep-going -q -j auto -b html docs docs/_build/html

@@ -86,6 +86,8 @@ class Watch:
             return
         place = "" if first is None else f" at position {first + row}"
         place += "" if k is None else f", k = {k}"
+        form = getattr(subject, "streamed", None)
+        place += "" if form is None else f", computed by {form.__module__}.{form.__qualname__}"
         low, high = (float(np.atleast_1d(side)[row if np.ndim(side) else 0]) for side in sides)
         self.found[claim, subject, k] = Contradiction(claim, getattr(subject, "name", subject), place, low, high, bound)
 

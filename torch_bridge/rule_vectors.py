@@ -45,7 +45,7 @@ ABOUT = {
     "[B, D] or [B, N + 1, D] and tokens are the draft's, expected ones the target's",
     "places": "[D], the target's token of each of the draft's, -1 where the target has none; rows of the target after "
     "such a token are never used",
-    "vocabulary": "union: drafts have the law of all of draft_logits; intersection and reduced_head: of those whose "
+    "vocabulary": "union: drafts are drawn from all of draft_logits; intersection and reduced_head: of those whose "
     "place is no -1. The target's tokens that are no place count as one token behind the draft's; where a rule emits "
     "it, one uniform more draws which it is from their masses, lowest index first",
 }

@@ -148,8 +148,8 @@ def _check_position(shapes: list[tuple[int, ...]], scheme: Scheme, sizes: tuple[
         )
     if len(shapes[1]) == 3 and not scheme.reads.drafters:
         raise ValueError(
-            f"the scheme {scheme.name!r} takes drafts of one law; draft_logits is {shapes[1]}: drafters of their own "
-            "are verified by recursive rejection"
+            f"the scheme {scheme.name!r} takes drafts of one distribution; draft_logits is {shapes[1]}: drafters of "
+            "their own are verified by recursive rejection"
         )
 
 

@@ -34,7 +34,7 @@ def said(found: Signature, way: Way, told: Told) -> str:
     heat = told.temperature
     fields = {
         "answers": ANSWERS[way.form],
-        "draft": "masses of the drafted tokens" if way.masses else "laws",
+        "draft": "masses of the drafted tokens" if way.masses else "distributions",
         "prompt": "the prompt's last token" if way.last else "a prompt",
         "length": "a length of the whole text" if way.whole else "a length",
         "heat": f"{float(heat):g}",
@@ -49,8 +49,8 @@ def said(found: Signature, way: Way, told: Told) -> str:
     listed += "".join(f"; {name}: {value!r}, as told" for name, value in told.values.items())
     laid = ", in a batch of one" if way.batch else ", without a batch dimension"
     laid = "" if found.models or found.has("candidates", "draft records") or found.single else laid
-    laid += ", no law after all drafts" * way.cut
-    laid += ", each draft fixed, as no law of it is taken" * found.fixed
+    laid += ", no distribution after all drafts" * way.cut
+    laid += ", each draft fixed, as no distribution of it is taken" * found.fixed
     laid += f", returning {', '.join(told.returns)}, as told" if told.returns else ""
     return f"{getattr(found.fn, '__qualname__', 'the function')}({listed}){laid}"
 
@@ -212,24 +212,27 @@ _GIVEN: dict[Taken, tuple[str, Callable[[Round, str], Any]]] = {
     "target model": ("a model of the target that returns {answers}", lambda one, _: one.models[0]),
     "draft model": ("a model of the draft that returns {answers}", lambda one, _: one.models[1]),
     "cache": ("{cache}", lambda one, _: one.models[0](torch.tensor([one.prompt[:-1]])).past_key_values),
-    "target": ("the target's laws", lambda one, _: one.laid(one.given_target())),
-    "target logs": ("logarithms of the target's laws", lambda one, _: one.laid(one.given_target().log())),
+    "target": ("the target's distributions", lambda one, _: one.laid(one.given_target())),
+    "target logs": ("logarithms of the target's distributions", lambda one, _: one.laid(one.given_target().log())),
     "target mass": ("the target's mass of the drafted token", lambda one, _: one.of_drafts(one.target)[0]),
-    "target records": ("a {record} of each target's law, with masses", _target_records),
+    "target records": ("a {record} of each target's distribution, with masses", _target_records),
     "draft": (
         "the draft's {draft}",
         lambda one, _: one.laid(one.of_drafts(one.draft) if one.way.masses else one.draft),
     ),
-    "draft logs": ("logarithms of the draft's laws", lambda one, _: one.laid(one.draft.log())),
+    "draft logs": ("logarithms of the draft's distributions", lambda one, _: one.laid(one.draft.log())),
     "draft mass": ("the draft's mass of the drafted token", lambda one, _: one.of_drafts(one.draft)[0]),
     "draft records": ("drafted tokens with the draft's masses of them", _draft_records),
     "tokens": ("the drafted tokens", lambda one, _: one.laid(torch.tensor(one.tokens, dtype=torch.int64))),
-    "bonus": ("a token of the target's last law", _bonus),
+    "bonus": ("a token of the target's last distribution", _bonus),
     "candidates": (
         "one row of candidates, the last token and the drafts",
         lambda one, _: torch.tensor([[one.prompt[-1], *one.tokens]]),
     ),
-    "candidate logits": ("logarithms of the target's laws, for that row", lambda one, _: one.target.log()[None]),
+    "candidate logits": (
+        "logarithms of the target's distributions, for that row",
+        lambda one, _: one.target.log()[None],
+    ),
     "prompt": ("{prompt}", _prompt),
     "token": ("the prompt's last token", lambda one, _: torch.tensor(one.prompt[-1:])),
     "places": ("its place", lambda one, _: torch.tensor([len(one.prompt) - 1])),

@@ -12,6 +12,7 @@ import pytest
 
 from spec_math.arrays import Array, exact, proportional_to
 from spec_math.block_level import priority_law
+from spec_math.block_level.batch import ratio_cells
 from spec_math.block_level.batch.decide_priorities import Pieces, cut, everywhere, winner
 from spec_math.block_level.batch.ratio_cells import (
     Cells,
@@ -179,3 +180,9 @@ def test_heights_deaths_and_densities_are_those_of_the_pools_of_one_node(cells_o
                 wanted[low:high] += share / order.draft[low:high].sum()
             found = density(cells.draft, died, np.array([cell] * 2))
             assert found[row, there].tolist() == wanted.tolist()
+
+
+def test_ratios_are_multiplied_by_the_factor() -> None:
+    target, draft, factor = np.array([[0.25, 0.75]]), np.array([[0.5, 0.5]]), np.array([[0.75]])
+    assert ratio_cells._ratio(target, draft, factor, 31.0).tolist() == [[0.375, 1.125]]
+    assert ratio_cells._ratio(exact(target), exact(draft), exact(factor), 31).tolist() == [[0.375, 1.125]]

@@ -87,7 +87,7 @@ def traversed(target: Any, draft: Any, widths: tuple[int, ...]) -> Any:
 def test_nine_tenths_of_the_optimum_on_random_models(size: int, widths: tuple[int, ...]) -> None:
     """Never above the optimum of the tree, and on average at least 90 % of it; for V = 3 traversal is well behind."""
     random, best, ours, other = Random(0), Fraction(0), Fraction(0), Fraction(0)
-    for _ in range(6):
+    for _ in range(20):
         target, draft = random_model(random, size), random_model(random, size)
         verdict = optimum.tokens_per_call_of_tree(target, draft, (), widths)
         most = (verdict.tokens_per_call if isinstance(verdict, OptimalLength) else verdict.upper) - 1
@@ -96,7 +96,7 @@ def test_nine_tenths_of_the_optimum_on_random_models(size: int, widths: tuple[in
         best, ours = best + most, ours + held
         other += traversed(target, draft, widths)
     assert ours >= Fraction(9, 10) * best
-    assert size == 2 or other - 6 < ours
+    assert size == 2 or other - 20 < ours
 
 
 def test_no_selection_node_by_node_reaches_traversal_on_every_model() -> None:

@@ -250,7 +250,7 @@ def test_the_report_is_one_page_that_fetches_nothing(tmp_path):
         assert fetched not in page
     assert "The report is at" in result.output.replace("\n", " ")
     # And what the laws are like stands before what was found.
-    assert page.index("largest mass is") < page.index("Take ")
+    assert page.index("largest probability is") < page.index("Take ")
 
 
 def test_counts_and_sweeps_are_read_strictly():

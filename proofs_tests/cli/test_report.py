@@ -36,7 +36,7 @@ def test_laws_and_models_of_a_users_own_make_the_page(folder: Path) -> None:
     t, d = np.load("t.npy"), np.load("d.npy")
     entropy = -(t * np.log(t)).sum(axis=1).mean()
     first = (
-        f"largest mass is {t.max(axis=1).mean():.3f} on average, its entropy {entropy:.2f} nats, and its overlap with "
+        f"largest probability is {t.max(axis=1).mean():.3f}, its entropy {entropy:.2f} nats, and its overlap with "
         f"the draft {np.minimum(t, d).sum(axis=1).mean():.3f}."
     )
     assert first in found.output

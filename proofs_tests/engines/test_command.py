@@ -171,3 +171,41 @@ def test_transformers_own_generate_is_asked_through_its_driver(tmp_path: Path) -
     assert "transformers: undecided" in said
     assert "presence_penalty=1: refused (generate has no presence_penalty)" in said
     assert "Requests were asked one by one: batches were not tested." in said
+
+
+UNSEEDED = """
+import json, random, sys
+print(json.dumps({"engine": "unseeded", "plain": False, "batch": 4}), flush=True)
+for line in sys.stdin:
+    texts = [[random.randrange(30) for _ in range(one["number"])] for one in json.loads(line)["requests"]]
+    print(json.dumps({"answers": [{"tokens": text} for text in texts]}), flush=True)
+"""
+
+
+def test_whether_a_failure_moves_from_run_to_run_is_said(tmp_path: Path) -> None:
+    driver = tmp_path / "unseeded.py"
+    driver.write_text(UNSEEDED, encoding="utf-8")
+    _, said = run("stub:redraw", *FEW)
+    assert "A new process gives the same texts for the same seeds. 4 tokens are enough to see it." in said
+    pair = tmp_path / "pair"
+    assert run("pair", "--kind", "tables", "--out", str(pair))[0] == 0
+    code, said = run(str(driver), "--pair", str(pair), *FEW)
+    assert code == 1
+    assert "A new process gives other texts for the same seeds: what fails moves from run to run." in said
+
+
+FAILING = """
+import json, sys
+print(json.dumps({"engine": "failing", "plain": False, "seeds": False, "batch": 1}), flush=True)
+for line in sys.stdin:
+    many = len(json.loads(line)["requests"])
+    print(json.dumps({"answers": [{"failed": "RuntimeError: max() of nothing"}] * many}), flush=True)
+"""
+
+
+def test_an_engine_that_breaks_is_an_answer_and_not_the_end(tmp_path: Path) -> None:
+    driver = tmp_path / "failing.py"
+    driver.write_text(FAILING, encoding="utf-8")
+    code, said = run(str(driver), *FEW)
+    assert code == 1
+    assert "no options: the engine fails: RuntimeError: max() of nothing" in said

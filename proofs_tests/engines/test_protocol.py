@@ -14,7 +14,7 @@ import pytest
 
 from proofs_tests.engines.stub_runs import hunt
 from spec_math.engines.pair import Pair, PairShape, tables, write
-from spec_math.engines.protocol import About, Driver, Recorded, Recorder, Request, answer_of, command_of
+from spec_math.engines.protocol import About, Driver, Recorded, Recorder, Request, about_of, answer_of, command_of
 from spec_math.engines.stub import Stub, server
 
 READY = 'print(\'{"engine": "script", "odd": 1}\', flush=True)\n'
@@ -208,3 +208,14 @@ def test_a_server_that_is_down_is_said_to_be(pair: Pair) -> None:
     assert pair.folder is not None
     with pytest.raises(ValueError, match=r"http://127.0.0.1:9/v1/models cannot be reached"):
         _ = Driver(command_of("", "http://127.0.0.1:9/v1", None, pair.folder), 16)
+
+
+def test_counts_are_told_in_place_of_rounds() -> None:
+    asked = Request((0,), 2)
+    assert answer_of({"tokens": [1], "counts": [3, 1]}, asked, 4).counts == (3, 1)
+    for wrong in ([1], [1, 2], "no", [3, -1]):
+        with pytest.raises(ValueError, match=r"they are \[drafted, accepted\]"):
+            answer_of({"tokens": [1], "counts": wrong}, asked, 4)
+    assert answer_of({"failed": "it broke"}, asked, 4).failed == "it broke"
+    with pytest.raises(ValueError, match="known options are"):
+        about_of({"engine": "mine", "order": ["heat"]})

@@ -10,7 +10,7 @@ import pytest
 
 from spec_math.engines.exact import next_tokens
 from spec_math.engines.pair import PairShape, tables
-from spec_math.engines.protocol import Answer, Request
+from spec_math.engines.protocol import About, Answer, Request
 from spec_math.engines.questions import (
     CELLS,
     ROUNDS,
@@ -28,7 +28,7 @@ PAIR = tables(PairShape(size=8))
 
 
 def run_of(case: Case, documented: str = "") -> CaseRun:
-    return CaseRun(case, PAIR, 1e-3, documented, np.random.default_rng(0))
+    return CaseRun(case, PAIR, 1e-3, About("mine", logprobs=documented), np.random.default_rng(0))
 
 
 def test_a_token_of_the_law_has_a_uniform_number() -> None:
@@ -144,6 +144,8 @@ def test_rows_at_a_threshold_are_left_out() -> None:
     on_tie = next(token for token, found in best.items() if found < 6)
     alone = next(token for token, found in best.items() if found == 7)  # the end token, which the bias sets apart
     for prompt, left_out in ((on_tie, 4), (alone, 0)):
-        run = CaseRun(Case("case", {"top_k": 1}, number=1, batch=1), tied, 1e-3, "", np.random.default_rng(0))
+        run = CaseRun(
+            Case("case", {"top_k": 1}, number=1, batch=1), tied, 1e-3, About("mine"), np.random.default_rng(0)
+        )
         run.take([([Request((prompt,), 1)], [Answer((best[prompt],))])] * 4)
         assert (run.left_out, run.failures) == (left_out, [])

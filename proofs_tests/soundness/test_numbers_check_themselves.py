@@ -182,7 +182,9 @@ def test_an_optimum_without_replacement_below_that_of_independent_drafts_is_caug
 def test_the_error_names_claim_scheme_position_both_numbers_and_the_gap() -> None:
     watch = Watch()
     watch.at_most(invariants.PROBABILITY, SCHEMES[0], (np.array([0.5, 1.5, 1.25]), 1.0), 0.125, 7, 2)
-    said = r"lies in \[0, 1\]; maximal coupling at position 8, k = 2: 1\.5 against 1\.0, 0\.5 too much.*0\.125"
+    form = r"spec_math\.token_level\.streamed\.Chunk\.overlap"
+    place = rf"maximal coupling at position 8, k = 2, computed by {form}"
+    said = rf"lies in \[0, 1\]; {place}: 1\.5 against 1\.0, 0\.5 too much.*0\.125"
     with pytest.raises(BrokenInvariantError, match=said):
         watch.hold()
     watch.hold(lambda subject: subject is not SCHEMES[0])
@@ -228,6 +230,7 @@ def test_the_command_ends_with_an_error_and_shows_no_table(tmp_path: Path, monke
     assert said.exit_code == 3
     assert "invariant broken: " in said.output
     assert "mine at position" in said.output
+    assert "computed by sabotaged_scheme.high" in " ".join(said.output.split())
     assert "maximal coupling" not in said.output
     assert not list((tmp_path / "out").glob("comparison*"))
 

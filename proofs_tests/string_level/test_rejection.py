@@ -217,3 +217,13 @@ def test_a_lookahead_that_is_no_count_is_named():
     target, drafter = speaker(["a"], [1]), speaker(["a"], [1])
     with pytest.raises(ValueError, match=r"^lookahead must be"):
         law(lambda coin: rejection.run(coin, target, drafter, (), 0))
+
+
+@settings(max_examples=20)
+@given(speaker_pairs(), st.integers(1, 2))
+def test_an_outcome_says_what_was_drafted_and_whether_it_was_kept(pair, lookahead):
+    target, drafter = pair
+    for outcome in law(lambda coin: rejection.run(coin, target, drafter, (), lookahead)):
+        assert isinstance(outcome.drafted, tuple)
+        assert outcome.accepted in (0, 1)
+        assert not outcome.accepted or outcome.tokens[:1] == outcome.drafted

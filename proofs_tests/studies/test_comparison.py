@@ -97,7 +97,7 @@ def test_one_position_knows_no_spread():
     result = compare(from_rows(lambda a, b: t[a:b], lambda a, b: t[a:b], (1, 2)), SCHEMES, (1,), ignore)
     found = result_of(result, {})
     assert all(np.isnan(mean.error) for mean in found.table("comparison").cells("acceptance"))
-    assert found.notes[0].text.startswith("1 position, V = 2.")
+    assert found.notes[0].text.startswith("The means are over 1 position, V = 2.")
 
 
 def test_lines_of_fewer_positions_are_spoken_of_where_there_are_some():

@@ -120,8 +120,8 @@ def test_a_rule_that_gains_all_that_is_possible_is_not_called_poor():
     whole = Point(RULES[0], "1/2", [1.0], [1.0], [0.9], [1.0], [0.3])
     poor = Point(RULES[1], "1/2", [0.92], [0.92], [0.9], [1.0], [0.3])
     told = " ".join(advice([whole, poor], RULES[:2]))
-    assert f"Poor: {RULES[1].name} gain" in told
-    assert RULES[0].name not in told.partition("gain less than half")[0]
+    poor_ones = told.partition("gain less than half of the possible gain at the same total variation: ")[2]
+    assert poor_ones.startswith(f"{RULES[1].name}. ")
 
 
 def test_notes_are_about_the_rules_that_were_asked_for():
@@ -142,12 +142,12 @@ def test_finding_and_advice_name_the_good_and_the_poor():
     poor = Point(rules[1], "1/2", [0.4], [0.4], [0.5], [0.6], [0.1])
     said = finding([good, poor], rules, 0.1)
     assert said == (
-        "At a total variation of 0.1 a token, ensemble gains most: +0.01 acceptance for each 0.01 of total variation. "
-        "Worse than lossless: typical acceptance."
+        "Near a total variation of 0.1 per token, the largest gain is +0.01 acceptance for each 0.01 of total "
+        "variation, by ensemble. The best lossless rule accepts more than typical acceptance."
     )
     told = " ".join(advice([good, poor], rules))
-    assert "Best for their total variation: ensemble." in told
-    assert "Worse than lossless: typical acceptance" in told
+    assert "(no rule can gain more than 0.01): ensemble. " in told
+    assert "The best lossless rule accepts more than each of these rules: typical acceptance." in told
 
 
 def test_texts_of_four_tokens_are_shown_beside_their_bounds():

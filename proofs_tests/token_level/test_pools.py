@@ -22,7 +22,10 @@ from proofs_tests.token_level.pools_oracle import (
 )
 from spec_math import exact, proportional_to
 from spec_math.distribution import residual
-from spec_math.token_level.optimum.pools import KnotMixture
+from spec_math.token_level.optimum import prefix_law
+from spec_math.token_level.optimum.pools import KnotMixture, gains
+from spec_math.token_level.optimum.pools import _pool as pool_around
+from spec_math.token_level.optimum.ratio_order import ratio_order
 from spec_math.token_level.plan import Plan
 
 
@@ -193,3 +196,29 @@ def test_a_pool_among_thousands_of_dead_knots_is_that_of_the_nearest_living_ones
             alive = np.flatnonzero(dies > component)
             wanted = alive[alive <= place].max(), alive[alive > place].min()
             assert mixture.pool(int(component), int(place)) == wanted
+
+
+def test_the_gains_of_a_slope_that_overflows_are_differences() -> None:
+    """Of two drafts without replacement the second is the rare token: its slope is beyond 2^1023."""
+    target, draft = np.array([0.25, 0.75]), np.array([2.0**-1060, 1.0])
+    order = ratio_order(target, draft)
+    with np.errstate(over="ignore"):
+        law = prefix_law.without_replacement(order, 2)
+    assert not np.isfinite(law.slopes).all()
+    assert gains(order, law).tolist() == np.diff(law.inside).tolist()
+
+
+def test_the_living_knots_around_a_token_are_the_nearest() -> None:
+    """Knots die at random, 256 of them passed at once: the answer is that of a search one by one."""
+    rng = np.random.default_rng(0)
+    for alive in (0.5, 0.004, 0.002):
+        dies = np.where(rng.random(2000) < alive, 9, 1)
+        dies[[0, -1]] = 9
+        for place in rng.integers(0, 1999, 300).tolist():
+            low, high = pool_around(dies, 4, place)
+            assert low == max(i for i in range(place + 1) if dies[i] > 4)
+            assert high == min(i for i in range(place + 1, 2000) if dies[i] > 4)
+    for gap in (255, 256, 257, 511, 512, 513):
+        dies = np.ones(2000, dtype=np.int64)
+        dies[[0, 900 - gap, 901 + gap, -1]] = 9
+        assert pool_around(dies, 4, 900) == (900 - gap, 901 + gap)

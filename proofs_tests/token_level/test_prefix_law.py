@@ -182,3 +182,17 @@ def test_floats_are_the_whole_support_too_where_k_reaches_it():
         found = prefix_law.without_replacement(order, k)
         assert (found.inside.tolist(), found.outside.tolist()) == ([0, 0, 0, 1], [1, 1, 1, 0])
         assert found.slopes.tolist() == [0, 0, 1 / order.draft[-1]]
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_fewer_bounds_the_chance_that_fewer_than_k_tokens_have_rung(k):
+    """Light tokens alone, against the sum over tokens one by one: never below it, and above it by 3 % at most."""
+    draft, time = np.full(50, 1 / 50), 1.25
+    rung = np.zeros(k)
+    rung[0] = 1.0
+    for mass in draft:
+        q = -np.expm1(-mass * time)
+        rung[1:] = (1 - q) * rung[1:] + q * rung[:-1]
+        rung[0] *= 1 - q
+    bound = prefix_law.fewer(draft, k, time)
+    assert rung.sum() <= bound <= 1.03 * rung.sum()

@@ -230,3 +230,18 @@ def test_one_token_left_out_is_rejected():
     chunk = Chunk(LARGE, KS)
     chunk.take(cut[None], draft[None])
     assert len(wrong(case, lambda name, k: getattr(chunk, name)(k))) > 10
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_greedy_drafts_whose_rest_is_below_the_range_of_sums(k):
+    """All but one token lie below 2^-400: what is left once that one is fixed is scaled before it is divided by."""
+    draft = np.array([2.0**-500, 1.0, 2.0**-501, 2.0**-503])
+    target = np.array([0.25, 0.25, 0.3, 0.2])
+    chunk = Chunk(4, (k,), 1)
+    chunk.take(target[None], draft[None])
+    rest = [0.0, 0.0, 0.3, 0.2] if k == 3 else [0.25, 0.0, 0.3, 0.2]
+    left = np.array([0.0, 0.0, 4.0, 1.0]) if k == 3 else np.array([8.0, 0.0, 4.0, 1.0])
+    wanted = np.minimum(rest, left / left.sum()).sum()
+    accepted, tested = (side[0] for side in chunk.greedy(k))
+    assert tested == pytest.approx(wanted, abs=1e-12)
+    assert accepted == pytest.approx(wanted + (0.5 if k == 3 else 0.25), abs=1e-12)

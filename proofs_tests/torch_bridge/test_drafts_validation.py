@@ -42,7 +42,7 @@ def call(name: str, tokens: Any, options: Options | None = None, **changed: Any)
         ("K-SEQ", [[0], [0]], {"uniforms": torch.ones(2, 6)}, r"uniforms\[0, 0\] is 1.0"),
         ("K-SEQ", [[0], [0]], {"target_logits": LOGITS / 0 * 0}, r"target_logits\[0\] is nan"),
         ("K-SEQ", [[0], [0]], {"uniforms": torch.zeros(2, 1)}, "tosses up to 2 coins a request on 1 drafts"),
-        ("K-SEQ", [[0], [0]], {"draft_logits": LOGITS[:, None]}, "takes drafts of one law"),
+        ("K-SEQ", [[0], [0]], {"draft_logits": LOGITS[:, None]}, "takes drafts of one distribution"),
         ("K-SEQ", [[0], [0]], {"draft_logits": LOGITS[:1]}, "must be .B, V.,"),
         ("optimal plan", [[0], [0]], {"uniforms": torch.zeros(2, 2)}, "tosses up to 4 coins a request on 1 drafts"),
         ("optimal plan", [[0], [0]], {"uniforms": torch.full((2, 4), -0.5)}, r"uniforms\[0, 0\] is -0.5"),

@@ -24,27 +24,27 @@ def audit(  # noqa: PLR0913
         str | None,
         typer.Argument(
             metavar="MODULE:FUNCTION|NAME",
-            help="The sampler: module:function, file.py:function, or the name of a public engine.",
+            help="The sampler to judge: module:function, file.py:function, or the name of a public engine.",
         ),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(help="The target's distribution: probabilities separated by commas, rows of a chain by ;."),
+        typer.Option(help="Target's probabilities, separated by commas; rows of a chain, separated by semicolons."),
     ] = None,
-    draft: Annotated[str | None, typer.Option(help="The draft's distribution, in the same form.")] = None,
+    draft: Annotated[str | None, typer.Option(help="The draft's distribution, in the form of --target.")] = None,
     k: Annotated[
         int | None,
-        typer.Option("--k", help="Number of independent drafts of one position; by default 1, then 2 and 3."),
+        typer.Option("--k", help="Number of independent drafts at one position; by default first 1, then 2 and 3."),
     ] = None,
     lookahead: Annotated[
-        int, typer.Option(help="Drafts in a row, for a block verifier. Distributions then have one row per position.")
+        int, typer.Option(help="Length of the drafted chain; --target and --draft then have one row per position.")
     ] = 0,
     horizon: Annotated[
         int | None, typer.Option(help="Number of tokens whose joint distribution is judged; by default lookahead + 1.")
     ] = None,
     shape: Annotated[
         str | None,
-        _read(help="Input of the function: verifier (a coin), tokens (drafts), or laws (only distributions)."),
+        _read(help="Function's input: verifier (with a coin), tokens (with drafts), or laws (only distributions)."),
     ] = None,
     roles: Annotated[
         str | None, _read(help="Roles of parameters with ambiguous names, such as p=target,q=draft.")
@@ -59,11 +59,11 @@ def audit(  # noqa: PLR0913
     budget: Annotated[int, _paths(help="Largest number of paths to follow.")] = 100_000,
     out: OutOption = None,
     pytest: Annotated[
-        Path | None, typer.Option("--pytest", help="File for a test of the smallest failing case, if there is one.")
+        Path | None, typer.Option("--pytest", help="File for a pytest test of the smallest case that fails, if any.")
     ] = None,
     samples: Annotated[
         str | None,
-        _black_box(metavar="FILE|MODULE:FUNCTION", help="A file of tokens, or a function of n that returns n tokens."),
+        _black_box(metavar="FILE|MODULE:FUNCTION", help="A file of tokens, or a function f: f(n) returns n tokens."),
     ] = None,
     alpha: Annotated[
         float, _black_box(help="False-positive rate of the test with --samples, however long it runs.")
@@ -73,9 +73,9 @@ def audit(  # noqa: PLR0913
     ] = None,
     replaced: Annotated[
         list[str] | None,
-        _code("--replace", metavar="'A=>B'", help="Replace text A by B in one place of the source before judging it."),
+        _code("--replace", metavar="'A=>B'", help="Replace text A, which must occur once, by B in the source."),
     ] = None,
-    source: Annotated[Path | None, _code("--source", help="Your own copy of the named engine's repository.")] = None,
+    source: Annotated[Path | None, _code("--source", help="Folder with your copy of the engine's repository.")] = None,
     suspects: Annotated[
         Path | None,
         _code(
@@ -92,7 +92,7 @@ def audit(  # noqa: PLR0913
     ] = None,
     returns: Annotated[
         str | None,
-        _read(help="Parts of the return value in order, such as tokens; count,token; count,law. _ skips a part."),
+        _read(help="Parts of the return value, in order: tokens, or count,token, or count,law; _ skips a part."),
     ] = None,
     temperature: Annotated[str | None, typer.Option(help="The temperature to judge: 0, 1 or a fraction 1/n.")] = None,
     total_variation: Annotated[
@@ -102,10 +102,10 @@ def audit(  # noqa: PLR0913
     """Judge a sampler exactly: run its code unchanged on every path of its random numbers.
 
     The command recognises parameters by their names, in any order: target, draft, tokens, coin, and clear variants such
-    as draft_probs, target_dist and draft_token_ids. Ambiguous names (p, q) must be given with --roles. A function with
-    a coin is a verifier in this library's form. A function without a coin draws from Python's random, NumPy or torch. A
-    function without tokens drafts by itself. The function returns a token, or with --lookahead the emitted tokens. By
-    default a built-in example of five tokens is used.
+    as draft_probs, target_dist and draft_token_ids. Give the roles of ambiguous names, such as p and q, with --roles. A
+    function with a coin is called as a verifier of this library. A function without a coin draws its random numbers
+    from Python's random, NumPy or torch. A function without tokens draws the drafts itself. The function returns the
+    emitted token, or with --lookahead the emitted tokens. By default a built-in example of five tokens is used.
 
     [bold]Examples[/bold]
 
@@ -126,7 +126,7 @@ def audit(  # noqa: PLR0913
       spec-math audit --samples tokens.txt --target 1/4,3/4 --out verdict.html
 
     [bold]Exit codes[/bold]: 0 lossless, 1 lossy, 2 bad input, 3 undecided. With --samples: 0 not rejected, 1 rejected,
-    3 too few tokens. There are enough tokens if they detect the requested distance with probability 0.99.
+    3 too few tokens to detect the distance --total-variation with probability 0.99.
     """
     _tell_of_long_ones()
     if samples is not None:
@@ -230,7 +230,7 @@ BUGS = ("none", "block", "residual", "accept", "bonus", "temperature", "greedy")
 def trace(  # noqa: PLR0913 - typer takes an argument an option
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Files of a trace (.safetensors, .parquet), called shards, or folders of them."),
+        typer.Argument(help="Shards of a trace (files .safetensors or .parquet), or folders of shards."),
     ] = None,
     out: Annotated[
         Path,
@@ -247,19 +247,18 @@ def trace(  # noqa: PLR0913 - typer takes an argument an option
         typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786; without it, threads are used."),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Number of threads without a scheduler; by default one per core.")
+        int | None, typer.Option(help="Number of threads, if no --scheduler is given; by default one per core.")
     ] = None,
     bug: Annotated[
-        str | None,
-        typer.Option(help=f"Without shards: record the embedded models with one of the bugs {', '.join(BUGS)}."),
+        str | None, typer.Option(help=f"Without shards: bug of the engine that is recorded, one of {', '.join(BUGS)}.")
     ] = None,
 ) -> None:
-    """Audit a trace that an engine recorded: evidence against losslessness, acceptance, repetition loops and drafts.
+    """Audit a trace: test tokens and drafts against their distributions, and report acceptance and repetition loops.
 
-    A trace holds, for each emitted token, the target's and the draft's logits, the draft and the token.
-    docs/how_to/record_a_trace.md shows how to record one. Without shards, the command records two n-gram models and
-    audits that trace. The command keeps its results in the output folder. After an interruption the same command
-    continues, with the same evidence.
+    A trace holds, for each emitted token, the logits of target and draft, the drafted token and the emitted token. The
+    page docs/how_to/record_a_trace.md shows how to record a trace. Without shards, the command records a trace of two
+    n-gram models and audits this trace. The command keeps its results in the output folder. After an interruption, the
+    same command continues and comes to the same evidence.
 
     Exit codes: 0 nothing is rejected, 1 the tokens or the drafts are rejected, 2 bad input or an unreadable shard,
     3 too few tokens to reject anything.

@@ -18,20 +18,20 @@ def blocks(  # noqa: PLR0913 - typer takes an argument an option
     lookahead: Annotated[str, typer.Option(help="Numbers of drafted tokens per path, separated by commas.")] = "4,8",
     method: Annotated[
         list[str] | None,
-        typer.Option(help="Your own block verifier or selection rule, FILE:FUNCTION; may be repeated."),
+        typer.Option(help="Your own block verifier or selection rule, as FILE:FUNCTION; may be repeated."),
     ] = None,
     samples: Annotated[int, typer.Option("--samples", "--blocks-samples", help="Number of sampled blocks.")] = 800,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Compare all methods on K paths of L drafted tokens: tokens per call of the target, and the optimum.
+    """Compare the tokens per target call of all methods on K paths of L drafted tokens, and show the optimum.
 
-    Without files the command compares two n-gram models of CPython's documentation. Small tables are computed
-    exactly, and larger models are sampled; the output says which.
+    Without files the command uses two n-gram models of CPython's documentation. For small tables the values are exact.
+    For larger models the values are estimated from sampled blocks. The table says which values are exact.
 
-    Your own method is a function (coin, target_model, draft_model, prefix, lookahead), with a last parameter k if it
-    takes several paths. A method may also be a rule (laws, k) that selects one of K chains. The command judges your
-    method on small models and compares it with the others.
+    Your own method is a function (coin, target_model, draft_model, prefix, lookahead), with k as last parameter if it
+    takes several paths. Your method can also be a rule (laws, k) that selects one of K chains. The command judges on
+    small models whether your method is lossless, and compares your method with the other methods.
 
     Exit codes: 0 done, 1 your method is lossy, 2 bad input, 3 your method is undecided.
 
@@ -60,9 +60,9 @@ def generate(  # noqa: PLR0913 - typer takes an argument an option
     prefix: PrefixOption = "",
     out: OutOption = None,
 ) -> None:
-    """Generate text block by block, and mark each token: accepted draft, rejected draft, or the target's own.
+    """Generate text block by block, and mark tokens as accepted drafts, rejected drafts, or the target's own.
 
-    Without colours (in a pipe, or with NO_COLOR) the marks are brackets.
+    In a pipe, or with NO_COLOR, the marks are brackets instead of colours.
 
     [bold]Example[/bold]
 

@@ -34,13 +34,13 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Compare every scheme with the optimum, over many positions.
+    """Compare the acceptance of every scheme with the optimum, averaged over many positions.
 
-    Without files the command compares two n-gram models on held-out words of CPython's documentation. A plain function
-    is judged too, and its acceptance is estimated by running it. Related commands: spec-math blocks compares whole
+    Without files the command uses two n-gram models on held-out words of CPython's documentation. With --scheme, a
+    plain function is judged too, and its acceptance is estimated from runs. Related commands: spec-math blocks compares
     blocks, spec-math vocabularies compares drafters with another vocabulary, and spec-math explain shows one position.
 
-    Exit codes: 0 every scheme is lossless, 1 a scheme is lossy or its formula wrong, 2 bad input, 3 a scheme is
+    Exit codes: 0 every scheme is lossless, 1 a scheme is lossy or its formula is wrong, 2 bad input, 3 a scheme is
     undecided.
 
     [bold]Examples[/bold]
@@ -64,21 +64,21 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
 
 def lossy(  # noqa: PLR0913 - typer takes an argument an option
     target: LawOption = None,
-    draft: Annotated[str | None, typer.Option(help="File of the draft's distributions, of the same shape.")] = None,
+    draft: Annotated[str | None, typer.Option(help="File of the draft's distributions, in --target's form.")] = None,
     logits: Annotated[bool, typer.Option(help="The files contain logits, not probabilities.")] = False,
     k: Annotated[int, typer.Option("--k", help="Number of drafts of the rules that take several.")] = 2,
-    rule: Annotated[list[str] | None, typer.Option(help="Some words of a rule's name; may be repeated.")] = None,
+    rule: Annotated[list[str] | None, typer.Option(help="Beginning of a rule's name; may be repeated.")] = None,
     bias: Annotated[str, typer.Option(help="Total variation per token at which the rules are compared.")] = "0.05",
     length: Annotated[int, typer.Option(help="Length in tokens of the text whose total variation is bounded.")] = 10,
     positions: Annotated[int, typer.Option(help="Number of evenly spaced positions to use.")] = 24,
     out: OutOption = None,
 ) -> None:
-    """Compare the gain of lossy rules, their distance from the target, and the largest gain at that distance.
+    """Compare lossy rules by their gain in acceptance, their distance from the target, and the largest possible gain.
 
     The rules are typical acceptance, lenience, ensembles, Cactus, mentored decoding, fuzzy decoding, cascades and
-    relaxed thresholds, each with its parameter varied; with --logits also MARS. The upper bound of any rule is min(1,
-    α* + total variation), where α* is the lossless optimum. Without files the command uses both embedded pairs of
-    models, of documentation and of source code.
+    relaxed thresholds, and with --logits also MARS. The command varies the parameter of each rule. No rule's acceptance
+    exceeds min(1, α* + total variation), where α* is the lossless optimum. Without files the command uses two embedded
+    pairs of models, one of documentation and one of source code.
 
     [bold]Examples[/bold]
 
@@ -106,31 +106,29 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
         typer.Option(
             "--target",
             "--target-model",
-            help="The target's distribution: probabilities with commas, or FILE@POSITION; with --blocks a table.",
+            help="The target's distribution, as 1/4,3/4 or FILE@POSITION; with --blocks a JSON table of a model.",
         ),
     ] = None,
     draft: Annotated[
         str | None,
-        typer.Option(
-            "--draft", "--draft-model", help="The draft's distribution in the same form; with --blocks a table."
-        ),
+        typer.Option("--draft", "--draft-model", help="The draft's distribution or model, in the form of --target."),
     ] = None,
     k: Annotated[
         int | None,
-        typer.Option("--k", help="Number of drafts (by default 2), or of paths with --blocks (by default 6)."),
+        typer.Option("--k", help="Number of drafts, by default 2; with --blocks number of paths, by default 6."),
     ] = None,
     names: Annotated[Path | None, typer.Option(help="File with a JSON list of the V token names.")] = None,
     seed: BlockSeedOption = None,
-    blocks: Annotated[bool, typer.Option("--blocks", help="Run one block of K paths of L tokens.")] = False,
+    blocks: Annotated[bool, typer.Option("--blocks", help="Explain one block of K paths of L tokens.")] = False,
     lookahead: Annotated[int, typer.Option(help="Number of drafted tokens per path, with --blocks.")] = 4,
     prefix: PrefixOption = "",
     out: OutOption = None,
 ) -> None:
     """Show one verification step by step: every random decision, its threshold and its outcome.
 
-    The command also shows the scheme's average over all random numbers, and the set of tokens that limits every
-    verifier of these distributions. logits:FILE@17 is the softmax of position 17. With --blocks and no seed, the
-    command searches for a run like SpecTr's Figure 4, with 6, 3, 2 and 1 drafts that agree.
+    The command also shows the scheme's acceptance, averaged over all random numbers, and the set of tokens that limits
+    every verifier of these distributions. The argument logits:FILE@17 is the softmax of position 17 of FILE. With
+    --blocks and no --seed, the command shows a run like SpecTr's Figure 4, with 6, 3, 2 and 1 drafts at its nodes.
 
     [bold]Examples[/bold]
 

@@ -34,11 +34,15 @@ def engine(  # noqa: PLR0913 - typer takes an argument an option
     speculative: Annotated[
         str | None, _served(metavar="JSON", help="What the engine is told of speculation, such as vLLM's config.")
     ] = None,
+    version: Annotated[str | None, _served(help="Release of the engine, in an environment made for it.")] = None,
+    since: Annotated[str | None, _served(help="First release: find the one in which a failure came or went.")] = None,
+    until: Annotated[str | None, _served(help="Last release of that search.")] = None,
     option: Annotated[
         list[str] | None,
         _asked("--option", metavar="NAME=VALUE", help="A sampling option to test, such as top_p=0.8; repeat it."),
     ] = None,
     matrix: Annotated[bool, _asked("--matrix", help="Test every sampling option, one at a time.")] = False,
+    pairs: Annotated[bool, _asked("--pairs", help="Test every two sampling options together, too.")] = False,
     lookahead: Annotated[int | None, _asked(help="Number of drafted tokens, where the engine can be told.")] = None,
     batch: Annotated[int, _asked(help="Number of requests that are decoded together.")] = 4,
     number: Annotated[int, _asked(help="Number of tokens of a text.")] = 12,
@@ -84,6 +88,7 @@ def engine(  # noqa: PLR0913 - typer takes an argument an option
         pair,
         tuple(option or ()),
         matrix,
+        pairs,
         lookahead,
         batch,
         number,
@@ -93,6 +98,9 @@ def engine(  # noqa: PLR0913 - typer takes an argument an option
         folder,
         python,
         speculative,
+        version,
+        since,
+        until,
     )
     study(lambda progress: of_engines.study(asked, progress), out)
 

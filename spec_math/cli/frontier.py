@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spec_math.cli.options import DraftModelOption, OutOption, SeedOption, TargetModelOption
+from spec_math.cli.options import CostsOption, DraftModelOption, OutOption, SeedOption, TargetModelOption
 from spec_math.cli.run import study
 
 
@@ -20,20 +20,15 @@ def frontier(  # noqa: PLR0913 - typer takes an argument an option
         float | None, typer.Option(help="Temperature of the draft; by default the target's.")
     ] = None,
     batch: Annotated[int, typer.Option(help="Number of texts decoded at once.")] = 1,
-    costs: Annotated[
-        str,
-        typer.Option(
-            help="Costs in target calls, such as draft=0.05,knee=256,verify=0.0005. knee: tokens without extra cost."
-        ),
-    ] = "",
+    costs: CostsOption = "",
     samples: Annotated[int, typer.Option(help="Number of sampled blocks for each temperature.")] = 60,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Recommend drafts and a verifier under a budget of verified nodes: every method with its best tree, and bounds.
+    """Recommend drafts and a verifier for a budget of verified nodes, and show each method's best tree and the bounds.
 
-    Without files the command compares both embedded pairs of models, of documentation and of Python source code. Or
-    pass your own models as tables.
+    Without files the command uses two embedded pairs of models, one of documentation and one of Python source code.
+    You can also pass your own two models as tables.
 
     [bold]Examples[/bold]
 
@@ -55,15 +50,10 @@ def record(  # noqa: PLR0913 - typer takes an argument an option
         str | None, typer.Option(help="The target model: a name or folder that transformers can load.")
     ] = None,
     draft: Annotated[str | None, typer.Option(help="The draft model, with the same vocabulary.")] = None,
-    text: Annotated[Path | None, typer.Option(help="A text; decoding starts after beginnings of it.")] = None,
+    text: Annotated[Path | None, typer.Option(help="A text file; decoding starts after prefixes of this text.")] = None,
     nodes: Annotated[str, typer.Option(help="Budgets of verified nodes, separated by commas.")] = "4,8,16,32,64",
     temperature: Annotated[str, typer.Option(help="Temperatures of both models, separated by commas.")] = "1",
-    costs: Annotated[
-        str,
-        typer.Option(
-            help="Costs in target calls, such as draft=0.05,knee=256,verify=0.0005. knee: tokens without extra cost."
-        ),
-    ] = "",
+    costs: CostsOption = "",
     samples: Annotated[int, typer.Option(help="Number of sampled blocks for each temperature.")] = 60,
     keep: Annotated[
         int,
@@ -74,8 +64,8 @@ def record(  # noqa: PLR0913 - typer takes an argument an option
 ) -> None:
     """Record the distributions of your own two models, and recommend drafts and a verifier.
 
-    With the models and a text, the command records distributions and compares the methods on them. With the folder
-    alone, the command compares the methods on the recorded distributions.
+    With --target, --draft and --text, the command records distributions and compares the methods on them. With the
+    folder alone, the command compares the methods on the distributions that were recorded there before.
 
     [bold]Examples[/bold]
 

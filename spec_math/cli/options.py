@@ -18,20 +18,21 @@ def _seed(value: int | None) -> int | None:
 LawOption = Annotated[
     str | None,
     typer.Option(
-        help="File of distributions \\[positions, V]: .npy, .npz or .safetensors (PATH:NAME for one of several arrays)."
+        help="Array \\[positions, V] of distributions: .npy, .npz or .safetensors, or PATH:NAME to name one of several."
     ),
 ]
 DraftOption = Annotated[
-    list[str] | None, typer.Option(help="File of the draft's distributions; give it twice to compare two drafters.")
+    list[str] | None, typer.Option(help="File of the draft's distributions; repeat the option to compare drafters.")
 ]
 KOption = Annotated[str, typer.Option("--k", help="Numbers of drafts, separated by commas.")]
-SchemeOption = Annotated[list[str] | None, typer.Option(help="Your own scheme, module:name; may be repeated.")]
+SchemeOption = Annotated[list[str] | None, typer.Option(help="Your own scheme, as module:name; may be repeated.")]
 FilterOption = Annotated[
     list[str] | None,
     typer.Option(
         "--filter",
-        help="\\[target.|draft.]temperature=, top_k=, top_p= or min_p=, applied in this order, to both models if none "
-        "is named. union.top_k=N keeps the N most likely tokens of either model (SpecTr Fig. 5). Separate by commas.",
+        help="Filters temperature=, top_k=, top_p= and min_p=, separated by commas and applied in this order. A filter "
+        "is for both models, or for one model as target.NAME= or draft.NAME=. The filter union.top_k=N keeps the "
+        "tokens that are among the N most likely of either model (SpecTr, Fig. 5).",
     ),
 ]
 SweepOption = Annotated[
@@ -53,21 +54,21 @@ TargetModelOption = Annotated[
 DraftModelOption = Annotated[
     Path | None, typer.Option("--draft", "--draft-model", help="JSON table of the draft model.")
 ]
-PrefixOption = Annotated[str, typer.Option(help="Prefix from which models start: token indices separated by spaces.")]
+PrefixOption = Annotated[str, typer.Option(help="Prefix that both models continue: token indices separated by spaces.")]
 MethodOption = Annotated[str, typer.Option(help="Some words of the verification method's name.")]
 BlockSeedOption = Annotated[int | None, typer.Option(callback=_seed, help="Seed of all random numbers.")]
 ExactLawOption = Annotated[
     str | None,
     typer.Option(
         "--target",
-        help="The target's exact distribution: probabilities with commas, a JSON list, or a file of one distribution.",
+        help="The target's exact distribution: as 1/4,3/4, as a JSON list, or as a file of one distribution.",
     ),
 ]
 ExactDraftOption = Annotated[
     list[str] | None,
     typer.Option(
         "--draft",
-        help="The draft's distribution, in the same form; give it twice for two drafters with one token each.",
+        help="The draft's distribution, in the form of --target; repeat it if two drafters draft one token each.",
     ),
 ]
 DraftsOption = Annotated[
@@ -75,9 +76,17 @@ DraftsOption = Annotated[
 ]
 DraftLawOption = Annotated[
     Path | None,
-    typer.Option(help='Instead of --draft: JSON of the drafts\' distribution, {"0 1": "1/4", "1 1": "3/4"}.'),
+    typer.Option(help='JSON of the joint distribution of drafts, instead of --draft: {"0 1": "1/4", "1 1": "3/4"}.'),
+]
+CostsOption = Annotated[
+    str,
+    typer.Option(
+        help="Costs in target calls, such as draft=0.05,knee=256,verify=0.0005: draft is the cost of a drafter "
+        "call, verify that of a verified node, and knee the number of tokens that a call takes without extra cost."
+    ),
 ]
 WeightsOption = Annotated[bool, typer.Option(help="The distributions are weights; divide them by their exact sum.")]
 OutOption = Annotated[
-    Path | None, typer.Option(help="Folder for page, CSV, JSON and pictures; or one file: .html, .csv, .json or .svg.")
+    Path | None,
+    typer.Option(help="Output: a folder for page, CSV, JSON and pictures, or one file (.html, .csv, .json or .svg)."),
 ]

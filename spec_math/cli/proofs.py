@@ -22,7 +22,7 @@ from spec_math.cli.run import study
 def certify(  # noqa: PLR0913 - typer takes an argument an option
     target: ExactLawOption = None,
     draft: ExactDraftOption = None,
-    k: Annotated[int | None, typer.Option("--k", help="Number of drafts of one distribution; by default 1.")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="Number of drafts from a single --draft; by default 1.")] = None,
     drafts: DraftsOption = "independent",
     draft_law: DraftLawOption = None,
     weights: WeightsOption = False,
@@ -57,7 +57,7 @@ def check(  # noqa: PLR0913 - typer takes an argument an option
     certificate: Annotated[Path, typer.Argument(help="File in the format of spec-math certify.")],
     target: ExactLawOption = None,
     draft: ExactDraftOption = None,
-    k: Annotated[int | None, typer.Option("--k", help="Number of drafts of one distribution; by default 1.")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="Number of drafts from a single --draft; by default 1.")] = None,
     drafts: DraftsOption = "independent",
     draft_law: DraftLawOption = None,
     weights: WeightsOption = False,
@@ -65,9 +65,9 @@ def check(  # noqa: PLR0913 - typer takes an argument an option
 ) -> None:
     """Check a certificate of an optimum by adding fractions, without a solver.
 
-    Also give your distributions, because a valid certificate may be about others.
+    Also give --target and --draft, because a valid certificate may be about other distributions.
 
-    Exit codes: 0 the certificate holds, 1 it is rejected with its first error, 2 the file is not a certificate.
+    Exit codes: 0 the certificate holds, 1 it fails and its first error is shown, 2 the file is not a certificate.
 
     [bold]Examples[/bold]
 
@@ -83,30 +83,30 @@ def check(  # noqa: PLR0913 - typer takes an argument an option
 
 def prove(  # noqa: PLR0913 - typer takes an argument an option
     words: Annotated[
-        list[str] | None, typer.Argument(help="Words of theorem names or scopes; theorems with any of them are proved.")
+        list[str] | None, typer.Argument(help="Prove only theorems whose name or scope contains one of these words.")
     ] = None,
     scheme: SchemeOption = None,
     tokens: Annotated[str, typer.Option(help="Vocabulary sizes of --scheme, separated by commas.")] = "2,3",
     k: Annotated[
-        str | None, typer.Option("--k", help="Numbers of i.i.d. drafts of --scheme; by default 1, then 2 and 3.")
+        str | None, typer.Option("--k", help="Numbers of i.i.d. drafts of --scheme; by default first 1, then 2 and 3.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Run only proofs of up to two seconds.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run only proofs that take at most two seconds.")] = False,
     only_list: Annotated[bool, typer.Option("--list", help="List the theorems without proving them.")] = False,
     jobs: Annotated[int, typer.Option(help="Number of proofs at a time.")] = 2,
     limit: Annotated[
         float | None,
-        typer.Option(help="Processor seconds per theorem; by default 60 for --scheme without --k, else no limit."),
+        typer.Option(help="Limit in processor seconds per theorem; by default 60 for --scheme without --k, else none."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the distributions on which each proved theorem is tried.")] = 13,
     out: OutOption = None,
 ) -> None:
     """Prove for ALL distributions on a few tokens that verifiers are lossless, and that their formulas are correct.
 
-    The library's own programs run on symbols instead of probabilities. z3 discards the branches that no distribution
-    reaches. Each proved theorem is then tried on rational distributions with ties and zeros. A theorem that fails comes
-    with a counterexample in fractions.
+    The command runs the library's own programs on symbols instead of probabilities. The solver z3 discards the branches
+    that no distribution reaches. Each proved theorem is then tried on rational distributions with ties and zeros. For a
+    refuted theorem the command prints a counterexample in fractions.
 
-    Exit codes: 0 all proved, 1 a theorem is refuted, 2 bad input, 3 a theorem is open and none is refuted.
+    Exit codes: 0 all theorems are proved, 1 one is refuted, 2 bad input, 3 none is refuted, but one is not proved.
 
     [bold]Examples[/bold]
 

@@ -34,15 +34,15 @@ def report(  # noqa: PLR0913 - typer takes an argument an option
     target_model: Annotated[Path | None, typer.Option(help="JSON table of the target model, for blocks.")] = None,
     draft_model: Annotated[Path | None, typer.Option(help="JSON table of the draft model.")] = None,
     trace: Annotated[
-        list[Path] | None, typer.Option(help="Files of a recorded trace (shards), or folders of them; may be repeated.")
+        list[Path] | None, typer.Option(help="Shards of a recorded trace, or folders of shards; may be repeated.")
     ] = None,
 ) -> None:
     """Write one self-contained HTML page with one-sentence findings, tables, pictures and explanations of the numbers.
 
-    The page is about your files of distributions, tables of models and recorded traces. Without files it is about the
-    embedded models: one position, blocks, drafters with other vocabularies, and rules that are lossy by design.
+    The page reports on your files of distributions, tables of models and recorded traces. Without files it reports on
+    embedded models: on one position, blocks, drafters with other vocabularies, and rules that are lossy by design.
 
-    Exit codes: 0 done, 1 something is lossy, 2 bad input, 3 something is undecided.
+    Exit codes: 0 done, 1 a verifier is lossy or a trace rejected, 2 bad input, 3 a verdict is undecided.
 
     [bold]Examples[/bold]
 
@@ -108,9 +108,9 @@ def vectors(
     """Write test cases for kernels: logits, drafted tokens, uniforms and the expected tokens, as safetensors and JSON.
 
     The cases cover chains verified token by token and as a block, K-SEQ and the optimal plan. The files include ragged
-    batches, placeholders, temperature, top-k, top-p and half precision. For each request they state the distance to the
-    nearest threshold. A kernel in C++, CUDA or Rust can be checked without Python: docs/how_to/check_a_kernel.md has
-    readers of twenty lines.
+    batches, placeholders, temperature, top-k, top-p and half precision. For each request the files state the least
+    distance of a uniform from its threshold. A kernel in C++, CUDA or Rust can be checked without Python, as the page
+    docs/how_to/check_a_kernel.md shows.
 
     [bold]Example[/bold]
 

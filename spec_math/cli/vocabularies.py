@@ -27,23 +27,23 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
     ] = None,
     draft: Annotated[
         str | None,
-        typer.Option("--draft", "--draft-model", help="The drafter, in the same form, with its own vocabulary."),
+        typer.Option("--draft", "--draft-model", help="The drafter, in the form of --target, with its own vocabulary."),
     ] = None,
     logits: Annotated[bool, typer.Option(help="The files contain logits, not probabilities.")] = False,
     prefix: PrefixOption = "",
     lookahead: Annotated[
-        str | None, typer.Option(help="Numbers of drafted tokens; by default 1,2,4,8,16, and 1,2,3 for tables.")
+        str | None, typer.Option(help="Numbers of drafted tokens; by default 1,2,4,8,16, or 1,2,3 for tables.")
     ] = None,
     draft_cost: Annotated[str, typer.Option(help="Cost of a drafter call in target calls.")] = "1/20",
     positions: Annotated[int | None, typer.Option(help="Number of positions to use; by default 40.")] = None,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Compare union, TLI, SLEM, SLRS and TokenTiming for a drafter with another vocabulary, and recommend one.
+    """Recommend a method for a drafter with another vocabulary: union, TLI, SLEM, SLRS or TokenTiming.
 
-    Without files the command compares drafters of words, byte pairs and bytes for an n-gram model of CPython's
-    documentation. Tables of models are computed exactly. Files of distributions give the acceptance of a first draft,
-    but not tokens per call.
+    Without files the target is an n-gram model of CPython's documentation, and the tokens of the three drafters are
+    words, byte pairs and bytes. For tables of models the values are exact. For files of distributions the command gives
+    the acceptance of a first draft, but not the tokens per call.
 
     [bold]Examples[/bold]
 
@@ -64,10 +64,10 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
 def psi(  # noqa: PLR0913 - typer takes an argument an option
     vocabulary: VocabularyOption,
     token: Annotated[
-        str | None, typer.Argument(metavar="TOKEN", help="Text of a target token; without it, all tokens are counted.")
+        str | None, typer.Argument(metavar="TOKEN", help="Text of a target token; by default all tokens are spelled.")
     ] = None,
     target_vocabulary: Annotated[
-        Path | None, typer.Option(help="The target's vocabulary; with it, ψ is computed as well.")
+        Path | None, typer.Option(help="The target's vocabulary; if it is given, ψ is computed too.")
     ] = None,
     draft: Annotated[
         str | None,
@@ -78,14 +78,14 @@ def psi(  # noqa: PLR0913 - typer takes an argument an option
     ] = None,
     lookahead: Annotated[
         int | None,
-        typer.Option(help="Number of drafted tokens; by default until the first target token is determined."),
+        typer.Option(help="Number of drafted tokens; by default as many as determine the first target token."),
     ] = None,
     shortest: Annotated[
-        int | None, typer.Option(help="Without TOKEN: use only this many of the shortest tokens.")
+        int | None, typer.Option(help="Without TOKEN: number of tokens to spell, the shortest first.")
     ] = None,
     out: OutOption = None,
 ) -> None:
-    """Count the ways in which a drafter can spell a token, and show their tree and ψ, the token's draft probability.
+    """Count and draw a drafter's spellings of a token, and find ψ, the probability that a draft begins with the token.
 
     A vocabulary is a tokenizer.json, a tiktoken or SentencePiece file, or a JSON list of tokens: ["a", "ab"].
 
@@ -109,7 +109,7 @@ def overlap(
     text: Annotated[Path | None, typer.Option(help="Also compare the tokens that occur in this text.")] = None,
     out: OutOption = None,
 ) -> None:
-    """Show which tokens two vocabularies share, by bytes and by raw keys, and which ones either cannot spell.
+    """Show the tokens that two vocabularies share, by bytes and by raw keys, and those that only one of them can spell.
 
     [bold]Example[/bold]
 

@@ -188,7 +188,11 @@ def first_tokens(model: Model, prompt: Text, n: int, options: Mapping[str, Any] 
 
 
 def next_tokens(
-    model: Model, prompts: Sequence[Text], texts: Sequence[Text], options: Mapping[str, Any] | None = None
+    model: Model,
+    prompts: Sequence[Text],
+    texts: Sequence[Text],
+    options: Mapping[str, Any] | None = None,
+    order: Sequence[str] = (),
 ) -> Array:
     """Return the distributions [n, V] of the next token after each prompt + text, under options.
 
@@ -197,4 +201,4 @@ def next_tokens(
     """
     # Any token stands for the one that comes next: its own row is not asked for.
     logits = np.array([row[-1] for row in model.rows(prompts, [(*text, 0) for text in texts])])
-    return processed(logits, options or {}, prompts, texts, model.end).masses
+    return processed(logits, options or {}, prompts, texts, model.end, order).masses

@@ -184,12 +184,17 @@ def known(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def processed(
-    logits: Array, options: Mapping[str, Any], prompts: Sequence[Text], texts: Sequence[Text], end: int | None = None
+    logits: Array,
+    options: Mapping[str, Any],
+    prompts: Sequence[Text],
+    texts: Sequence[Text],
+    end: int | None = None,
+    order: Sequence[str] = (),
 ) -> Processed:
     """Return the distributions [n, V] of the next token, from logits [n, V] after prompt + text, under options.
 
-    Options are applied in the order of `ORDER`. `end` is the end token, for `min_tokens`. A row that its options leave
-    without a token is all NaN.
+    Options are applied in `order`, by default that of `ORDER`. `end` is the end token, for `min_tokens`. A row that its
+    options leave without a token is all NaN.
 
     Raises:
         ValueError: an option is unknown.
@@ -206,7 +211,7 @@ def processed(
     margins = np.full(len(logits), np.inf)
     # An engine rounds a removed token to −inf as this does: differences of two of them decide nothing.
     with np.errstate(invalid="ignore", divide="ignore"):
-        for name in ORDER:
+        for name in order or ORDER:
             if name not in options:
                 continue
             value = options[name]

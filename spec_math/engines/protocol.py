@@ -2,9 +2,9 @@
 
 A driver writes one line when it is ready, {"engine": name, "version": …, …} with the fields of `About`. Then it reads a
 line {"requests": [{"prompt": [3], "number": 8, "options": {…}, "seed": 1 or null}, …], "lookahead": k or null} and
-writes a line {"answers": [{"tokens": […], "logprobs": […], "accepted": […]}, …]}, again and again. In place of tokens an
-answer is {"refused": why} or {"failed": why}; in place of rounds it may tell "counts": [drafted, accepted]. The requests
-of a line are decoded as one batch; lookahead 0 is decoding without speculation.
+writes a line {"answers": [{"tokens": […], "logprobs": […], "accepted": […]}, …]}, again and again. In place of tokens
+an answer is {"refused": why} or {"failed": why}; in place of rounds it may tell "counts": [drafted, accepted]. The
+requests of a line are decoded as one batch; lookahead 0 is decoding without speculation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
-from spec_math.engines.options import Text
+from spec_math.engines.options import ORDER, Text
 
 PATIENCE = 600.0
 """Seconds that an answer may take, the start included."""
@@ -65,7 +65,8 @@ class About:
 
     `plain`: it can decode without speculation. `adjustable`: the lookahead is set by each call. `batch`: the largest
     number of requests of a call. `seeds`: whether it honours seeds. `logprobs`: "raw" (of the logits), "processed"
-    (after the options), "either" where its documents do not say, "" where it returns none.
+    (after the options), "either" where its documents do not say, "" where it returns none. `order` names the options in
+    the order in which it applies them, where that is not `options.ORDER`.
     """
 
     engine: str
@@ -75,6 +76,22 @@ class About:
     batch: int = 8
     seeds: bool = True
     logprobs: str = ""
+    order: tuple[str, ...] = ()
+
+
+def about_of(told: Mapping[str, Any]) -> About:
+    """Return an engine's account of itself as JSON told it.
+
+    Raises:
+        ValueError: it names options that are not known.
+
+    >>> about_of({"engine": "mine", "order": ["top_k", "temperature"]}).order[:2]
+    ('top_k', 'temperature')
+    """
+    order = tuple(told.get("order", ()))
+    if set(order) - set(ORDER):
+        raise ValueError(f"the engine applies {', '.join(order)}; known options are {', '.join(ORDER)}")
+    return About(**{**told, "order": (*order, *(name for name in ORDER if name not in order)) if order else ()})
 
 
 class Engine(Protocol):
@@ -149,7 +166,7 @@ class Driver:
         try:
             told = self._next()
             names = {name: told[name] for name in About.__dataclass_fields__ if name in told}
-            self.about = About(**names)
+            self.about = about_of(names)
         except (ValueError, TypeError):
             self.end()
             raise
@@ -266,10 +283,16 @@ class Recorder:
         """Return the engine's answers, once they are written."""
         answers = self._engine.ask(requests, lookahead)
         call = {"requests": [asdict(one) for one in requests], "lookahead": lookahead}
-        line = json.dumps({**call, "answers": [asdict(one) for one in answers]})
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        self._write({**call, "answers": [asdict(one) for one in answers]})
         return answers
+
+    def keep(self, note: str) -> None:
+        """Write a sentence on what was seen beside these texts."""
+        self._write({"note": note})
+
+    def _write(self, told: Mapping[str, Any]) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(told) + "\n")
 
 
 class CutOffError(ValueError):
@@ -278,6 +301,8 @@ class CutOffError(ValueError):
 
 class Recorded:
     """An engine's recorded texts in place of the engine: the same requests, in their order, get the same answers.
+
+    `note` says what else was seen.
 
     Raises:
         ValueError: the file holds no recorded texts, or something else is asked than was recorded.
@@ -289,7 +314,8 @@ class Recorded:
             with path.open(encoding="utf-8") as file:
                 head, *self._calls = (json.loads(line) for line in file)
             self.setting: dict[str, Any] = head["setting"]
-            self.about = About(**head["about"])
+            self.about = about_of(head["about"])
+            self.note = self._calls.pop()["note"] if self._calls and "note" in self._calls[-1] else ""
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path} holds no recorded texts of an engine ({error})") from None
         self._path, self._at = path, 0

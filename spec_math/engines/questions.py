@@ -20,7 +20,7 @@ from spec_math.arrays import Array
 from spec_math.engines.exact import next_tokens
 from spec_math.engines.options import HISTORY, Text, processed, softmax
 from spec_math.engines.pair import Pair
-from spec_math.engines.protocol import Answer, Request
+from spec_math.engines.protocol import About, Answer, Request
 from spec_math.sequential.contexts import ContextsTest
 from spec_math.sequential.identity_test import IdentityTest, identity_test
 from spec_math.sequential.tolerant import TolerantTest, tolerant_test
@@ -110,7 +110,11 @@ def plan(case: Case) -> list[Key]:
         found += [("bonus token", f"by {order}") for order in two]
         found += [("known bugs", "")]
     if case.options:
-        found += [("distribution", "against no options"), ("options ignored", "")]
+        found += [
+            ("distribution", "against no options"),
+            ("options ignored", ""),
+            ("options ignored", "by probability"),
+        ]
         found += [("distribution", LATE)] * bool(HISTORY & set(case.options))
     if case.prompt is not None:
         found += [("one context", name) for name in CONTEXTS]
@@ -129,7 +133,7 @@ def test_of(key: Key, alpha: float) -> Test:
     >>> test_of(("distribution", "by token"), 0.01).alpha
     0.01
     """
-    if key[0] in ("known bugs", "options ignored") or key[1] in (LATE, "against no options"):
+    if key[0] == "known bugs" or key == ("options ignored", "") or key[1] in (LATE, "against no options"):
         return ContextsTest(alpha)
     if key[0] == "one seed, one text":
         return tolerant_test([0.999, 0.001], alpha, REPEATS)
@@ -161,14 +165,14 @@ def cells_of(numbers: Array) -> Array:
     return np.where(numbers > 1, CELLS, np.floor(numbers * CELLS)).astype(np.int64)
 
 
-def contexts_of(pair: Pair, case: Case, alpha: float) -> dict[Text, IdentityTest]:
+def contexts_of(pair: Pair, case: Case, alpha: float, order: Sequence[str] = ()) -> dict[Text, IdentityTest]:
     """Return a test for each of `CONTEXTS`, by what was emitted before: the exact distribution [V] and the bug bank."""
     prompt = case.prompt or ()
-    firsts = np.argsort(-next_tokens(pair.target, [prompt], [()], case.options)[0], kind="stable").tolist()
+    firsts = np.argsort(-next_tokens(pair.target, [prompt], [()], case.options, order)[0], kind="stable").tolist()
     going = [token for token in firsts if token != pair.target.end]
     found: dict[Text, IdentityTest] = {}
     for text in ((), (going[0],), (going[1],)):
-        t, d = (next_tokens(model, [prompt], [text], case.options)[0] for model in (pair.target, pair.draft))
+        t, d = (next_tokens(model, [prompt], [text], case.options, order)[0] for model in (pair.target, pair.draft))
         shared = {"the residual is drawn with the draft's random number": shared_number(t, d)}
         found[text] = identity_test(t, alpha, d, shared)
     return found
@@ -197,18 +201,18 @@ class CaseRun:
     """The tests of one case while texts come in; `rng` gives the uniforms of the transform.
 
     `for_ignored` is the log of how much likelier the tokens are where the options are ignored. `tokens` counts all that
-    were asked for and judged, `left_out` those whose options came within the engine's own
-    rounding of another decision; `drafted` and `accepted` count drafts, and `rounds` rounds, where they are told.
+    were asked for and judged, `left_out` those whose options came within the engine's own rounding of another decision.
+    `drafted` and `accepted` count drafts, and `rounds` rounds, where they are told; `first` is the first call.
 
     Made by `study.audit_engine`.
     """
 
-    def __init__(self, case: Case, pair: Pair, alpha: float, documented: str, rng: np.random.Generator) -> None:
-        self.case, self._pair, self._rng, self._documented = case, pair, rng, documented
+    def __init__(self, case: Case, pair: Pair, alpha: float, about: About, rng: np.random.Generator) -> None:
+        self.case, self._pair, self._rng, self._about = case, pair, rng, about
         self.tests: dict[Key, Test] = {key: test_of(key, alpha) for key in plan(case) if key[0] != "one context"}
         self._contexts: dict[Text, IdentityTest] = {}
         if case.prompt is not None:
-            self._contexts = contexts_of(pair, case, alpha)
+            self._contexts = contexts_of(pair, case, alpha, about.order)
             self.tests |= {
                 ("one context", name): test for name, test in zip(CONTEXTS, self._contexts.values(), strict=True)
             }
@@ -217,6 +221,7 @@ class CaseRun:
         self.for_ignored = 0.0
         self.refused: str | None = None
         self.failures: list[Failure] = []
+        self.first: tuple[Sequence[Request], Sequence[Answer]] | None = None
         self.logprobs = {"raw": 0, "processed": 0, "draft": 0, "told": 0}
         self._before: dict[int, Array] = {}
 
@@ -232,6 +237,7 @@ class CaseRun:
         if refused is not None or failed is not None:
             self.refused = refused or failed
             return
+        self.first = self.first or calls[0]
         before = self.tokens
         texts = [self._whole(request, answer) for request, answer in zip(requests, answers, strict=True)]
         self.texts += len(texts)
@@ -287,12 +293,13 @@ class CaseRun:
         tokens = np.array([texts[i][j] for i, j in where])
         heads, starts = [prompts[i] for i, _ in where], [texts[i][:j] for i, j in where]
         logits = np.concatenate(target.rows(prompts, texts))
-        exact = processed(logits, options, heads, starts, target.end)
+        order = self._about.order
+        exact = processed(logits, options, heads, starts, target.end, order)
         masses, speculative = exact.masses, self.case.lookahead != 0
         drafted = masses
         if speculative or any(answer.logprobs for answer in answers):
             rows = np.concatenate(draft.rows(prompts, texts))
-            drafted = processed(rows, options, heads, starts, draft.end).masses
+            drafted = processed(rows, options, heads, starts, draft.end, order).masses
         kept = np.isfinite(masses).all(axis=1) & (exact.margins > self._allowed)
         self.left_out += int((~kept).sum())
         uniforms = self._rng.random(len(tokens))
@@ -309,6 +316,8 @@ class CaseRun:
         if options:
             plain = softmax(logits)
             self._identity("options ignored", "").take(tokens[kept], plain[kept], masses[kept])
+            ranks = cells_of(numbers_of(plain, -plain, tokens, uniforms))
+            self._update("options ignored", "by probability", ranks[kept])
             self._identity("distribution", "against no options").take(tokens[kept], masses[kept], plain[kept])
             with np.errstate(divide="ignore"):
                 here = np.flatnonzero(kept)
@@ -316,7 +325,7 @@ class CaseRun:
                     (np.log(plain[here, tokens[here]]) - np.log(masses[here, tokens[here]])).sum()
                 )
         if ("distribution", LATE) in self.tests:
-            late = processed(logits, options, heads, [text[:-1] for text in starts], target.end).masses
+            late = processed(logits, options, heads, [text[:-1] for text in starts], target.end, order).masses
             usable = kept & np.isfinite(late).all(axis=1)
             self._identity("distribution", LATE).take(tokens[usable], masses[usable], late[usable])
         for text, test in self._contexts.items():
@@ -419,7 +428,7 @@ class CaseRun:
                 off = np.abs(returned - np.log(law[rows, tokens])) > self._allowed + PRINTED
                 self.logprobs[name] += int((off & here).sum())
         wrong = {name: self.logprobs[name] for name in ("raw", "processed")}
-        claimed = {name: n for name, n in wrong.items() if self._documented in (name, "either")}
+        claimed = {name: n for name, n in wrong.items() if self._about.logprobs in (name, "either")}
         if claimed and min(claimed.values()) > 0:
             what = "; they are the draft's" if self.logprobs["draft"] == 0 else ""
             said = f"{min(claimed.values())} of {self.logprobs['told']} log-probabilities are not the target's{what}"

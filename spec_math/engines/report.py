@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from spec_math.engines.pair import Pair
 from spec_math.engines.protocol import About
 from spec_math.engines.questions import LATE, CaseRun, Failure
+from spec_math.engines.releases import Turn
 from spec_math.result import Cell, Column, Note, Result, Row, Table
 from spec_math.sequential.bank import in_words
 from spec_math.sequential.contexts import ContextsTest
@@ -18,6 +19,9 @@ from spec_math.wording import counted
 
 FOUND = 0.1
 """The largest distance, in total variation of sixteen cells, that a right answer may leave unseen."""
+
+DOUBT = 7.0
+"""Evidence, in nats, from which on tokens are not said to be those of another distribution: odds of a thousand."""
 
 QUESTIONS = (
     *("log-probabilities", "end of the text", "one seed, one text", "independence of requests in a batch"),
@@ -90,7 +94,9 @@ def status(run: CaseRun) -> str:
     effect = test is not None and test.alarm is not None
     if run.wrong:
         of_tokens = {failure.question for failure in run.wrong} <= _OF_TOKENS
-        return "ignored" if test is not None and of_tokens and not effect and run.for_ignored > 0 else "wrong"
+        apart = run.tests.get(("options ignored", "by probability"))
+        plain = apart is not None and apart.log_peak < DOUBT and run.for_ignored > 0
+        return "ignored" if of_tokens and not effect and plain else "wrong"
     return "honoured" if effect else "no effect seen"
 
 
@@ -113,14 +119,18 @@ def result_of(about: About, pair: Pair, runs: Sequence[CaseRun], alpha: float, n
 def _answer(runs: Sequence[CaseRun]) -> tuple[str, str, int]:
     plain = [run for run in runs if run.failures and run.case.lookahead == 0]
     speculative = [run for run in runs if run.failures and run.case.lookahead != 0]
+    already = {run.case.name for run in plain if run.wrong}
+    own = [run for run in speculative if not run.wrong or run.case.name not in already]
+    if own and "no options" not in already:
+        asked = any(run.case.lookahead == 0 for run in runs)
+        without = "Without speculation nothing is wrong." if asked else "It was not asked without speculation."
+        if plain:
+            without = f"Already without speculation, {_told_of(plain)}."
+        what = "not lossless" if any(run.wrong for run in own) else "log-probabilities are wrong"
+        return what, f"With speculation, {_told_of(own)}. {without}", 1
     if plain:
         more = " Speculation fails too, which cannot be told from this." if speculative else ""
         return "wrong already without speculation", f"Without speculation, {_told_of(plain)}.{more}", 1
-    if speculative:
-        asked = any(run.case.lookahead == 0 for run in runs)
-        without = "Without speculation nothing is wrong." if asked else "It was not asked without speculation."
-        what = "not lossless" if any(run.wrong for run in speculative) else "log-probabilities are wrong"
-        return what, f"With speculation, {_told_of(speculative)}. {without}", 1
     main = next((run for run in runs if run.case.lookahead != 0), runs[0])
     effect = _effect(main)
     if main.refused is not None:
@@ -195,6 +205,17 @@ def _matrix(runs: Sequence[CaseRun]) -> Table:
     returned = [_returned([run for run in runs if (run.case.lookahead == 0) == plain]) for plain in (True, False)]
     found.append(Row(("returned log-probabilities", *returned), "wrong" if "wrong" in returned else ""))
     return Table("matrix", "Options", (Column("option"), Column("plain"), Column("with speculation")), tuple(found))
+
+
+def of_releases(engine: str, turn: Turn, said: Mapping[str, str]) -> Result:
+    """Return the result of a search over releases; `said` is what each showed."""
+    verdicts = {True: "fails", False: "nothing wrong", None: "not tried"}
+    rows = [Row((version, verdicts[fails], said[version]), "wrong" if fails else "") for version, fails in turn.tried]
+    table = Table("releases", "Releases", (Column("release"), Column("verdict"), Column("what was seen")), tuple(rows))
+    known = {fails for _, fails in turn.tried if fails is not None}
+    return Result(
+        "releases", f"Releases of {engine}", str(turn), (table,), exit_code=1 if True in known else 0 if known else 3
+    )
 
 
 def _returned(runs: Sequence[CaseRun]) -> str:

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,7 +32,8 @@ from spec_math.engines.protocol import (
     command_of,
 )
 from spec_math.engines.questions import Case, CaseRun, plan
-from spec_math.engines.report import result_of
+from spec_math.engines.releases import Turn, environment, released, turned
+from spec_math.engines.report import of_releases, result_of
 from spec_math.result import Result
 from spec_math.sequential.evidence import level
 from spec_math.studies.arguments import Progress, limited, no_progress
@@ -52,6 +54,9 @@ MATRIX: Mapping[str, Any] = {
     "min_tokens": 8,
 }
 """The options that --matrix asks about one by one, at values whose effect is large."""
+
+SMALLER = (4, 8, 16)
+"""Vocabularies on which a failure is tried again, if the pair is not the user's own."""
 
 FILTERS = {"top_k", "top_p", "min_p", "bad_words", "min_tokens"}
 """Options that leave tokens without probability."""
@@ -74,6 +79,7 @@ class EngineRequest:
     pair: Path | None = None
     options: tuple[str, ...] = ()
     matrix: bool = False
+    pairs: bool = False
     lookahead: int | None = None
     batch: int = 4
     number: int = 12
@@ -83,6 +89,9 @@ class EngineRequest:
     record: Path | None = None
     python: str = ""
     speculative: str | None = None
+    version: str | None = None
+    since: str | None = None
+    until: str | None = None
 
 
 def options_of(texts: Sequence[str]) -> dict[str, Any]:
@@ -121,8 +130,13 @@ def cases_of(request: EngineRequest, about: About) -> list[Case]:
     named = {f"{name}={json.dumps(value)}": {name: value} for name, value in asked.items()}
     if len(asked) > 1:
         named["all options"] = asked
-    if request.matrix:
+    if request.matrix or request.pairs:
         named |= {f"{name}={json.dumps(value)}": {name: value} for name, value in MATRIX.items() if name not in asked}
+    if request.pairs:
+        named |= {
+            f"{one} with {other}": {name: MATRIX[name] for name in (one, other)}
+            for one, other in combinations(MATRIX, 2)
+        }
     if request.lookahead is not None and not about.adjustable:
         raise ValueError(f"the lookahead of {about.engine} is set where it is started; leave --lookahead out")
     lookahead = request.lookahead if request.lookahead is not None or not about.adjustable else 3
@@ -175,7 +189,7 @@ def audit_engine(
     requests = _Requests(seed, pair)
     runs: list[CaseRun] = []
     for number, case in enumerate(cases):
-        run = CaseRun(case, pair, each, engine.about.logprobs, np.random.default_rng([seed, 1, number]))
+        run = CaseRun(case, pair, each, engine.about, np.random.default_rng([seed, 1, number]))
         done = progress(case.name + (" without speculation" if case.lookahead == 0 else ""), case.samples)
         runs.append(run)
         while not run.done:
@@ -234,19 +248,54 @@ def smallest_failing(engine: Engine, pair: Pair, failed: CaseRun, settings: tupl
     Each is asked with as many tokens as the failure took, and half as many again; at the level of `audit_engine`.
     """
     case = failed.case
-    samples = 3 * min(failure.tokens for failure in failed.wrong) // 2 + 100
-    most = case.lookahead or 1
-
-    def fails(lookahead: int, batch: int) -> bool:
-        tried = replace(case, lookahead=lookahead, batch=batch, samples=samples)
-        return bool(audit_engine(engine, pair, [tried], (settings[0], settings[1] + 1), no_progress)[0].wrong)
-
-    lookahead = next((k for k in range(1, most) if fails(k, case.batch)), most)
-    alone = case.batch > 1 and fails(lookahead, 1)
+    lookahead = next(
+        (k for k in range(1, case.lookahead or 1) if _fails(engine, pair, failed, settings, lookahead=k)), None
+    )
+    least = case.lookahead if lookahead is None else lookahead
+    alone = case.batch > 1 and _fails(engine, pair, failed, settings, lookahead=least, batch=1)
     batch = (
         "" if case.batch == 1 else ", and one request alone" if alone else f", in a batch of {case.batch}, not alone"
     )
-    return f"The smallest lookahead that was seen to fail is {lookahead}{batch} ({samples:,} tokens each)."
+    return f"The smallest lookahead that was seen to fail is {least}{batch} ({_enough(failed):,} tokens each)."
+
+
+def _enough(failed: CaseRun) -> int:
+    return 3 * min(failure.tokens for failure in failed.wrong) // 2 + 100
+
+
+def _fails(engine: Engine, pair: Pair, failed: CaseRun, settings: tuple[float, int], **changes: Any) -> bool:
+    tried = replace(failed.case, samples=_enough(failed), **changes)
+    return bool(audit_engine(engine, pair, [tried], (settings[0], settings[1] + 1), no_progress)[0].wrong)
+
+
+def started_again(request: EngineRequest, pair: Pair, failed: CaseRun, settings: tuple[float, int]) -> str:
+    """Return sentences on the failure in new processes: whether its texts move, and the least vocabulary that fails."""
+    if pair.folder is None or failed.first is None:
+        return ""
+    said = ""
+    requests, answers = failed.first
+    if failed.case.seeded:
+        with Driver(_command(request, pair.folder), pair.shape.size) as other:
+            again = other.ask(requests, failed.case.lookahead)
+        moved = any(one.tokens != before.tokens for one, before in zip(again, answers, strict=True))
+        said = (
+            "A new process gives other texts for the same seeds: what fails moves from run to run."
+            if moved
+            else "A new process gives the same texts for the same seeds."
+        )
+    for size in (size for size in SMALLER if size < pair.shape.size and request.pair is None):
+        with TemporaryDirectory() as place:
+            small = write(replace(pair.shape, size=size), Path(place))
+            with Driver(_command(request, Path(place)), size) as other:
+                if _fails(other, small, failed, settings):
+                    return f"{said} {size} tokens are enough to see it."
+    return said
+
+
+def _command(request: EngineRequest, place: Path) -> list[str]:
+    python = request.python or (environment(request.engine or "", request.version) if request.version else "")
+    started = python, request.speculative
+    return command_of(request.engine or "", request.url, request.baseline_url, place, started)
 
 
 @contextmanager
@@ -271,8 +320,7 @@ def opened(request: EngineRequest) -> Generator[tuple[Engine, Pair, EngineReques
             raise ValueError("--url needs --pair, the models that the server runs: spec-math engine pair --out pair")
         kind = "tables" if (request.engine or "").startswith("stub") else "llama"
         place = request.record / "pair" if request.record is not None else Path(temporary) / "pair"
-        started = request.python, request.speculative
-        command = command_of(request.engine or "", request.url, request.baseline_url, place, started)
+        command = _command(request, place)
         if request.pair is not None and request.pair.resolve() != place.resolve():
             _ = read(request.pair)
             shutil.copytree(request.pair, place, dirs_exist_ok=True)
@@ -318,15 +366,46 @@ def study(request: EngineRequest, progress: Progress) -> Result:
         ("--lookahead", 1 if request.lookahead in (None, 0) else request.lookahead, 64),
     ):
         _ = limited(count(number, name), name, most)
+    if request.since is not None or request.until is not None:
+        return _over_releases(request, progress)
     with _kept(request), opened(request) as (engine, pair, asked):
         cases = cases_of(asked, engine.about)
         settings = asked.alpha, asked.seed
         runs = audit_engine(engine, pair, cases, settings, progress)
         failed = next((run for run in runs if run.wrong and run.case.lookahead), None)
         own = any(run.wrong and run.case.lookahead == 0 for run in runs)
-        narrowed = (
-            ""
-            if failed is None or own or not engine.about.adjustable
-            else smallest_failing(engine, pair, failed, settings)
-        )
-        return result_of(engine.about, pair, runs, asked.alpha, narrowed)
+        narrowed = ""
+        if failed is not None and not own:
+            if engine.about.adjustable:
+                narrowed = smallest_failing(engine, pair, failed, settings)
+            if isinstance(engine, Recorded):
+                narrowed += engine.note
+            elif asked.url is None:
+                again = " " + started_again(asked, pair, failed, settings)
+                narrowed += again
+                if isinstance(engine, Recorder):
+                    engine.keep(again)
+        return result_of(engine.about, pair, runs, asked.alpha, narrowed.strip())
+
+
+def _over_releases(request: EngineRequest, progress: Progress) -> Result:
+    """Find the release in which a failure came or went; each is judged as by `study`, in its own environment."""
+    versions = released(request.engine or "")
+    for given in (request.since, request.until):
+        if given is not None and given not in versions:
+            raise ValueError(f"{request.engine} has no release {given}; there are {', '.join(versions[-12:])}")
+    first = versions.index(request.since) if request.since is not None else 0
+    last = versions.index(request.until) if request.until is not None else len(versions) - 1
+    said: dict[str, str] = {}
+
+    def fails(version: str) -> bool | None:
+        try:
+            found = study(replace(request, version=version, since=None, until=None, record=None), progress)
+        except ValueError as error:
+            said[version] = f"could not be tried: {error}"
+            return None
+        said[version] = found.finding
+        return found.exit_code == 1
+
+    turn: Turn = turned(versions[first : last + 1], fails)
+    return of_releases(request.engine or "", turn, said)

@@ -12,9 +12,6 @@ from pathlib import Path
 from spec_math.field.judging import Found
 from spec_math.files.whole import write_whole
 
-# ruff: noqa: E501 - reports are Markdown
-
-
 REPORTS = Path(__file__).parent.parent.parent / "docs" / "field_reports"
 
 
@@ -216,17 +213,18 @@ def _details(found: Found) -> str:
         judged = f"`{found['function'].removesuffix(', restated')}`, rewritten from the source of {found['restated']},"
     lines = [f"\n## {found['name']}\n", f"{judged} was judged on {found['judged']}.\n"]
     for one in found["smallest"]:
-        off = f"total variation {one.get('distance')}, and {one.get('first token')} for the first token alone"
-        lines.append(f"- {found['name']} {SAID[one['verdict']]} for {one['case']}: {one.get('reason') or off}.")
+        off = f"total variation from the target is {one.get('distance')}, and for the first token alone it is {one.get('first token')}"
+        off = f"error is {one['reason']}".replace(": without", " without") if "reason" in one else off
+        lines.append(f"- {found['name']} {SAID[one['verdict']]} for {one['case']}. The {off}.")
     open_ = [one for one in found["cases"] if one["verdict"] == "undecided"]
     if open_:
         lines.append(
-            f"- {found['name']} is undecided in {len(open_)} of {len(found['cases'])} cases. The first is {open_[0]['case']}; the reason is: {open_[0]['reason']}."
+            f"- {found['name']} is undecided in {len(open_)} of {len(found['cases'])} cases. In the first of these cases ({open_[0]['case']}) the reason is: {open_[0]['reason']}."
         )
     if found.get("grid"):
         lines.append(
-            f"- The function multiplies its uniforms. The judge therefore replaced these uniforms by the grid k/2^{found['grid']}. Distances "
-            "are those on the grid, and the verdict allows for its error."
+            f"- The function multiplies its uniforms with each other. The judge therefore drew the uniforms from the grid k/2^{found['grid']}. The "
+            "distances are those for the grid, and the verdict allows for the error of the grid."
         )
     lines += [f"- Cause: {one['cause']}" for one in found["defects"]]
     edits = [edit for one in found["defects"] for edit in one["mend"]]

@@ -2,8 +2,8 @@
 
 The draft x is accepted with min(1, t(x)/(l·d(x))), 0 < l ≤ 1. After a rejection the token comes from (t − l·d)+ (the
 algorithm with l·d in the draft's place), or from (t − d)+, as public code has it. Either way no token is emitted more
-than 1/l times as often as the target emits it, and the acceptance Σ min(d, t/l) is the most under that bound: lenience
-is optimal for its likelihood ratio, and not for a total variation.
+than 1/l times as often as the target emits it, and the acceptance Σ min(d, t/l) is the most under that bound. For a
+total variation it is the most with (t − d)+ alone.
 
 Source: Leviathan, Kalman and Matias 2023, Appendix A.5; lucidrains/speculative-decoding, whose `lenience` is this l.
 """

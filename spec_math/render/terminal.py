@@ -25,7 +25,7 @@ def show(result: Result, console: Console) -> None:
     """Print a result: its title, its tables, what they need said, and what was found."""
     console.print(Text(result.title, style="bold"))
     if result.setting:
-        console.print(Text(result.setting))
+        console.print(Text(f"\n{result.setting}"))
     for table in result.tables:
         for part in fitted(table, console.width) if table.filled else []:
             console.print()
@@ -129,7 +129,7 @@ def _note(note: Note, console: Console) -> Text:
     if note.head:
         text.append("\n" if note.code else ": ")
     if not note.words:
-        return text.append(note.text)
+        return text.append(note.text.rstrip("\n") + "\n" * note.code)
     colours = console.color_system is not None and not console.no_color
     for place, word in enumerate(note.words):
         text.append(" " if place else "")

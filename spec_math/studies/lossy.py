@@ -144,7 +144,7 @@ def result_of(
     chosen = [nearest(points, rule, bias) for _, points in sources for rule in rules]
     return Result(
         "lossy",
-        "Lossy rules: how much do they gain, and how far are they from the target?",
+        "How much acceptance do lossy rules gain, and how far are they from the target?",
         finding(chosen, rules, bias),
         (_long(sources), *short),
         tuple(_picture(source, points, rules, k) for source, points in sources),
@@ -169,28 +169,29 @@ def finding(chosen: Sequence[Point], rules: Sequence[Rule], bias: float) -> str:
     best = [name for name, value, _ in bought if value > most - 0.005]
     worst = next(name for name, value, _ in bought if value == least)
     losing = [name for name, value, _ in bought if value < 0]
-    said = f"At a total variation of {bias:g} a token, {listed(best)} gain{'s' * (len(best) == 1)} most"
-    said += f": {most / 100:+.3g} acceptance for each 0.01 of total variation"
+    said = f"Near a total variation of {bias:g} per token, the largest gain is {most / 100:+.3g} acceptance for each "
+    said += f"0.01 of total variation, by {listed(best)}"
     if losing:
-        return f"{said}. Worse than lossless: {listed(losing)}."
-    return f"{said}. {worst} gains {least / 100:+.3g}." if worst not in best else f"{said}."
+        return f"{said}. The best lossless rule accepts more than {listed(losing)}."
+    return f"{said}. The smallest gain is {least / 100:+.3g}, by {worst}." if worst not in best else f"{said}."
 
 
 def advice(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[str]:
     """Return the advice in words."""
     bought = _bought(chosen, rules)
     said = {
-        "Best for their total variation: {}. They gain more than 0.0099 acceptance for each 0.01 of total "
-        "variation. No rule gains more than 0.01.": [name for name, value, _ in bought if value > 0.99],
-        "Poor: {} gain less than half of the possible gain at the same total variation.": [
+        "These rules gain more than 0.0099 acceptance for each 0.01 of total variation (no rule can gain more than "
+        "0.01): {}.": [name for name, value, _ in bought if value > 0.99],
+        "These rules gain less than half of the possible gain at the same total variation: {}.": [
             name for name, _, poor in bought if poor
         ],
-        "Worse than lossless: {} are biased, and a lossless rule could accept more.": [
+        "The best lossless rule accepts more than each of these rules: {}.": [
             name for name, value, _ in bought if value < 0
         ],
-        "If rare tokens matter, look at KL(e|t) and the largest ratio. Lenience is optimal for a bound on the ratio, "
-        "and mentored decoding for a bound on KL(e|t). For a required acceptance, lossy.frontier computes the "
-        "distribution closest to the target in all of these distances.": [name for name, *_ in bought],
+        "If rare tokens matter, compare the rules by KL(e|t) and the largest ratio e/t, e the emitted distribution. "
+        "For a given bound on this ratio, lenience accepts most. For a bound on KL(e|t), mentored decoding accepts "
+        "most. For a required acceptance, lossy.frontier computes the distribution that is closest to the target in "
+        "total variation, KL(e|t) and largest ratio.": [name for name, *_ in bought],
     }
     return [sentence.format(", ".join(names)) for sentence, names in said.items() if names]
 
@@ -211,16 +212,16 @@ def _bought(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[tuple[str, f
 def _notes(sources: Sequence[tuple[Source, Sequence[Point]]], rules: Sequence[Rule], k: int) -> list[str]:
     several = [(drafts, own) for drafts, own in _by_drafts(rules, k).items() if own[0].several]
     drafted = [f"{' and '.join(rule.name for rule in own)} ({drafts})" for drafts, own in several]
-    but = f"; exceptions: {' and '.join(drafted)}" if drafted else ""
-    greedy = "Made for greedy decoding: {}. Its strictest value is not lossless for a sampler."
+    but = f", except {' and '.join(drafted)}" if drafted else ""
+    greedy = "The rule {} was made for greedy decoding. With sampling, the rule is lossy even at its strictest value."
     logits = (
-        "{} compares logits, so a constant added to all of them changes its output. Its strictest value is not "
-        "lossless, because it tests chosen drafts as if they were drawn."
+        "The rule {} compares logits, so a constant added to all of them changes its output. Even at its strictest "
+        "value the rule is lossy, because it tests chosen drafts as if they were drawn."
     )
-    looked = "; ".join(f"{one.name}: {counted(one.positions, 'position')}, V = {one.size:,}" for one, _ in sources)
+    looked = " and ".join(f"{one.name} ({counted(one.positions, 'position')}, V = {one.size:,})" for one, _ in sources)
     return [
-        f"{looked}. Values are means over positions, in float64; ± is a standard error. The rules' distributions are "
-        "closed forms. Tests hold them equal to the enumerated rules.",
+        f"The values are means over the positions of {looked}, in float64; ± is a standard error. A rule's "
+        "distribution is a closed form, which the library's tests compare with the enumerated rule.",
         f"Each rule verifies one sampled draft{but}.",
         *(greedy.format(rule.name) for rule in rules if rule.greedy),
         *(logits.format(rule.name) for rule in rules if rule.of_logits),

@@ -37,7 +37,7 @@ def answered(module: Any, own: Any, tokens_of: tuple[str, bool], asked: dict[str
     given = {"temperature": 1.0, **options, "max_tokens": asked["number"], "model": "pair", "prompt": prompt}
     try:
         choice = own.send_completion_request(module.CompletionRequest(**given)).choices[0]
-    except Exception as error:  # whatever breaks inside
+    except BaseException as error:  # a panic of Rust is no Exception
         return {"failed": f"{type(error).__name__}: {error}"[:300]}
     tokens = [characters.index(one) for one in choice.text]
     if choice.finish_reason == "stop" and end:
@@ -56,7 +56,11 @@ def main() -> None:
         def asked(requests: list[dict[str, Any]], lookahead: int) -> list[dict[str, Any]]:
             if lookahead not in runners:
                 runners[lookahead] = runner(mistralrs, pair, lookahead)
-            return list(pool.map(lambda one: answered(mistralrs, runners[lookahead], tokens_of, one), requests))
+            own = runners[lookahead]
+            found = list(pool.map(lambda one: answered(mistralrs, own, tokens_of, one), requests))
+            if any("failed" in one for one in found):  # what is left of it is not to be trusted
+                del runners[lookahead]
+            return found
 
         serve({"engine": "mistralrs", "version": version("mistralrs"), "seeds": False}, asked)
 

@@ -1,7 +1,7 @@
 """Driver of OpenVINO GenAI: openvino.py PAIR. It needs the packages openvino-genai and optimum-intel.
 
-optimum-intel converts the pair, which takes some seconds. Speaks the lines of `spec_math.engines.protocol`; each lookahead
-gets a pipeline of its own.
+optimum-intel converts the pair, which takes some seconds. Speaks the lines of `spec_math.engines.protocol`; each
+lookahead gets a pipeline of its own.
 """
 
 import subprocess

@@ -11,6 +11,8 @@ from _lines import serve
 
 NAMES = {"temperature", "top_k", "top_p", "min_p", "repetition_penalty"}
 OTHERS = {"bad_words", "min_tokens", "logit_bias"}
+ORDER = ["logit_bias", "repetition_penalty", "bad_words", "min_tokens", "temperature", "top_k", "top_p", "min_p"]
+"""The order in which generate applies its options."""
 
 
 def settings(options: dict[str, Any], number: int) -> dict[str, Any]:
@@ -61,7 +63,7 @@ def main() -> None:
     torch.set_num_threads(1)  # the models are tiny
     load, folder = transformers.AutoModelForCausalLM.from_pretrained, Path(sys.argv[1])
     models = [load(folder / part, dtype=torch.float32).eval() for part in ("target", "draft")]
-    about = {"engine": "transformers", "version": transformers.__version__, "batch": 1}
+    about = {"engine": "transformers", "version": transformers.__version__, "batch": 1, "order": ORDER}
     serve(about, lambda requests, lookahead: [answered(torch, models, one, lookahead) for one in requests])
 
 

@@ -34,11 +34,12 @@ def answered(engine: Any, parameters: Any, characters: str, requests: list[dict[
     try:
         asked = [sampling(parameters, characters, one) for one in requests]
         found = engine.generate([{"prompt_token_ids": one["prompt"]} for one in requests], asked, use_tqdm=False)
+        outputs = [one.outputs[0] for one in found]
     except Exception as error:  # a request that is not taken, or whatever breaks inside
         refused = isinstance(error, ValueError | NotImplementedError) or "Validation" in type(error).__name__
         return [{"refused" if refused else "failed": f"{type(error).__name__}: {error}"[:300]} for _ in requests]
-    texts = [(list(one.outputs[0].token_ids), one.outputs[0].logprobs) for one in found]
-    return [{"tokens": text, "logprobs": [row[x].logprob for x, row in zip(text, rows)]} for text, rows in texts]
+    texts = [[(x, row[x].logprob) for x, row in zip(one.token_ids, one.logprobs, strict=True)] for one in outputs]
+    return [{"tokens": [x for x, _ in text], "logprobs": [logprob for _, logprob in text]} for text in texts]
 
 
 def sampling(parameters: Any, characters: str, asked: dict[str, Any]) -> Any:

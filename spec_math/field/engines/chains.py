@@ -111,22 +111,22 @@ def _step_rotalabs(module: Any, step: Step) -> Sequence[int]:
 
 
 CORE = Defect(
-    "Only the drafted token's probability is known from the draft's distribution, and only this one is "
-    "subtracted. The bonus token gets top_p as its top_k, which leaves only the most likely token.",
+    "The function gets the draft probability of the drafted token only, so the residual subtracts this number alone. "
+    "For the bonus token, the code passes top_p as top_k, which leaves only the most likely token.",
     Edit("p_draft = draft_probs[i]", "p_draft = torch.ones_like(draft_probs[i])"),
     Edit(
         "all_logits[0, k, :].unsqueeze(0),\n            temperature, top_p, use_sampling", "all_logits[0, k, :][None]"
     ),
 )
 EAGLE = Defect(
-    "The drafted token's probability is subtracted from the probability of every token. The bonus token "
-    "is the most likely token, not a draw.",
+    "The residual subtracts the drafted token's probability from the target's probability of every token. The bonus "
+    "token is the most likely token instead of a draw.",
     Edit("draft_prob = draft_probs[0, i].item()", "draft_prob = 1.0"),
     Edit("target_probs[0, i] - draft_prob,", "target_probs[0, i].index_fill(0, draft_token, 0),"),
     Edit("bonus = target_logits[0, k].argmax()", "bonus = torch.multinomial(target_probs[0, k], 1)[0]"),
 )
 STEP = Defect(
-    "Only the drafted token's probability is known from the draft's distribution, and only this one is subtracted.",
+    "The function gets the draft probability of the drafted token only, so the residual subtracts this number alone.",
     Edit(
         "    acceptance_prob = torch.minimum(",
         "    draft_prob = torch.ones_like(draft_prob)\n    acceptance_prob = torch.minimum(",
@@ -152,7 +152,7 @@ SEQSPECDECOD_ARCHIVE = Archive(
     "sequential_speculative_decoding-0.1.1", "cc59c9b7e72e1cce99907a851cd9daca5b3fba81e9e64aa4a8b714c4e25a4013"
 )
 CAPPED = Defect(
-    "The backward scan starts from the ratio of γ − 1 tokens instead of γ. The scan also uses the "
+    "The backward scan starts from the ratio of γ − 1 tokens instead of the ratio of γ tokens. The scan also uses the "
     "divergences and the residual of a prefix that is one token too short.",
     Edit("compute_capped_prefix_ratio(ratios, gamma - 1)", "compute_capped_prefix_ratio(ratios, gamma)"),
     Edit("if tau >= 0:\n                _, D_cap_pq", "if True:\n                _, D_cap_pq"),
@@ -161,7 +161,7 @@ CAPPED = Defect(
     Edit("for i in range(tau):", "for i in range(tau + 1):"),
 )
 ZEROS = Defect(
-    "The ratio is set to 0 where the draft has probability 0. The residual then has none of those tokens.",
+    "The code sets the ratio to 0 for tokens of draft probability 0. The residual then does not contain these tokens.",
     Edit(
         "torch.where(r_star > 1, r_star - 1, torch.zeros_like(r_star)) * q_joint", "(p_joint / divide - q_joint).relu()"
     ),
@@ -228,9 +228,9 @@ TIGHTWAD = Engine(
     control=Edit(MATCH.new, "accept = True"),
     defects=(
         Defect(
-            "The token after the accepted ones is the target's most likely token, not a draw. The residual cannot"
-            " be drawn from, because the function does not receive whole distributions. A version that draws the "
-            "target's token, and keeps a draft only if it equals that token, is lossless.",
+            "The token after the accepted drafts is the target's most likely token instead of a draw. The function "
+            "cannot draw from the residual, because it does not receive whole distributions. The function is lossless "
+            "if the target's token is drawn, and a draft is accepted only if it equals this token.",
             Edit(
                 "token_id: int  # target's top token at this position",
                 "token_id: int  # drawn from the target's law at this position\n    drawn = True",
@@ -275,9 +275,9 @@ def _run_proxy(module: Any, step: Step, alternatives: bool) -> Sequence[int]:
 
 
 REPORTED = Defect(
-    "A draft is tested by its probability among the alternatives that the server reports. On rejection, "
-    "however, the token is drawn from the target's whole distribution. After an acceptance the server's "
-    "own text continues, which is a different text.",
+    "The code tests a draft by its probability among the alternatives that the server reports. After a rejection, "
+    "however, the token is drawn from the target's whole distribution. After an acceptance, the next probabilities are "
+    "those after the server's own token instead of the draft.",
     MATCH._replace(module="tightwad.speculation"),
 )
 

@@ -31,8 +31,8 @@ def _run_feifeibear(module: Any, step: Step, name: str, seeded: bool, first: int
 
 
 SEED = Defect(
-    "With random_seed the generator is seeded again before every uniform, so that all drafts of a text "
-    "are tested with the same uniform.",
+    "If random_seed is given, the code seeds the generator before every uniform. All drafts of a text are therefore "
+    "tested with the same uniform.",
     Edit(
         "            if random_seed:\n                torch.manual_seed(random_seed)\n"
         "            r = torch.rand(1, device = device)",
@@ -174,15 +174,15 @@ LITGPT = (
         stubs=STUBS,
         defects=(
             Defect(
-                "At temperature 0 the draft is an argmax, but the test compares softmax probabilities.",
+                "At temperature 0 the draft is the most likely token, but the test uses softmax probabilities.",
                 Edit(
                     "return torch.argmax(logits, dim=-1, keepdim=True), F.softmax(logits, dim=-1)",
                     "return logits.argmax(-1, keepdim=True), F.one_hot(logits.argmax(-1), len(logits)).float()",
                 ),
             ),
             Defect(
-                "The residual consists of probabilities, but it is passed through a filter for logits. The result is "
-                "not a probability distribution.",
+                "The residual consists of probabilities, but the code passes it through a filter for logits. The "
+                "result is not a probability distribution.",
                 Edit(
                     "sample(adjusted_distribution[None, None, ...], apply_softmax=False, **sample_kwargs)",
                     "multinomial_num_samples_1(adjusted_distribution), None",
@@ -201,7 +201,8 @@ LITGPT = (
         slow=True,
         defects=(
             Defect(
-                "The first token is drawn with the prompt. The models read it, but it is missing from the text.",
+                "The code draws the first token when it reads the prompt. The models then read this token, but the "
+                "returned text does not contain it.",
                 Edit("    tokens = []\n    total_generated", "    tokens = [token[0]]\n    total_generated"),
             ),
         ),
@@ -256,8 +257,8 @@ ROMSTO = Engine(
     stubs=("termcolor", "rich"),
     defects=(
         Defect(
-            "The greedy sampler, which is the default, takes the most likely token, but the test compares softmax"
-            " probabilities.",
+            "The default sampler is greedy: it takes the most likely token. The acceptance test, however, uses softmax "
+            "probabilities.",
             Edit(
                 "return logits\n\n    def sample(self, probs: Tensor) -> Tensor:\n        return torch.argmax",
                 "return F.one_hot(logits.argmax(-1), logits.shape[-1]).float().log()\n\n"
@@ -304,7 +305,7 @@ def _run_jacobi(module: Any, step: Step) -> Sequence[int]:
 
 
 TWICE = Defect(
-    "The logits warper is applied to the logarithm of the residual. The residual is a difference of "
+    "The code applies the logits warper to the logarithm of the residual. The residual is a difference of two "
     "distributions that were already warped, so the temperature is applied twice.",
     Edit("logits_warper = logits_warper,\n                        all_c", "all_c"),
 )

@@ -112,9 +112,9 @@ def _run_drawing_paths(module: Any, step: Step, **how: Any) -> Sequence[int]:
 
 MASK = "    # Create a mask for selected tokens\n"
 DRAWING_PATHS_TRIES = Defect(
-    "Each path draws its own tokens from the target's distribution. A token that begins two paths "
-    "therefore gets two tries. If no path is kept, the next token is drawn once more. The code is "
-    "lossless if it draws once after each prefix and emits that draw.",
+    "The code draws tokens from the target for each path separately, and accepts a draft that equals its path's draw. "
+    "A draft that begins two paths therefore has two chances to be accepted. If no path is accepted, the code draws "
+    "the next token again. The code is lossless if it draws one token after each prefix, and emits this token.",
     Edit("    # Apply temperature\n", "    # Apply temperature\n    whole = logits\n"),
     Edit(
         MASK,
@@ -181,15 +181,14 @@ def _run_medusa(module: Any, step: Step, **how: Any) -> Sequence[int]:
 
 
 BY_DESIGN = Defect(
-    "Typical acceptance, the default, is lossy by design. This rule keeps a draft if the target's "
-    "probability of it exceeds a threshold. The threshold falls with the entropy, and the decision is not"
-    " random.",
+    "Typical acceptance, the default rule, is lossy by design. The rule accepts a draft if the target's probability of "
+    "the draft exceeds a threshold, without a random number. The threshold is lower where the entropy is higher.",
     by_design=True,
 )
 SIX = Defect(
-    "Typical sampling without `fast` passes six arguments to a function of five. With five arguments it "
-    "runs, and is lossy by design: it leaves out tokens below a threshold, and each path draws its own "
-    "tokens."
+    "Without `fast`, typical sampling calls a function of five parameters with six arguments. With five arguments the "
+    "code runs, and is lossy by design: it leaves out tokens below a threshold, and draws tokens for each path "
+    "separately."
 )
 
 
@@ -211,9 +210,8 @@ def _run_rotalabs_tree(module: Any, step: Step) -> Sequence[int]:
 
 
 FLAT = Defect(
-    "The target model gets the last token and the tokens of the tree as one sequence, without the text "
-    "before them and without separating the paths. The token after one path is then drawn after another "
-    "path as well.",
+    "The target model reads the last token and the tokens of the tree as one sequence, without the text before them. "
+    "The paths are not separated, so the token after one path also depends on other paths.",
     Edit(
         "    for path in tree.get_paths():\n        accepted = []",
         "    for path in tree.get_paths():\n"
@@ -230,9 +228,9 @@ FLAT = Defect(
     ),
 )
 ROTALABS_TREE_TRIES = Defect(
-    "The drafts are the most likely tokens, but they are tested as if they had been drawn. Each path is "
-    "tested with its own uniforms, and the longest accepted path is kept. A token on several paths "
-    "therefore has several tries.",
+    "The drafts are the most likely tokens, but the code tests them as if they had been drawn. The code tests each "
+    "path with its own uniforms, and keeps the longest accepted path. A token on several paths therefore has several "
+    "chances to be accepted.",
     Edit("    best_path = []\n    best_length = 0", "    best_path, best_length, drawn = [], 0, {}"),
     Edit(
         "accept_prob = min(1.0, p_target / (p_draft + 1e-10))",
@@ -333,8 +331,8 @@ def _run_sequoia(module: Any, step: Step, name: str) -> Sequence[int]:
 
 
 MOVED = Defect(
-    "The new token after the accepted ones is stored before the accepted tokens are moved to their final "
-    "positions. The new token can overwrite one of them.",
+    "The code stores the token after the accepted tokens before it moves the accepted tokens to their final positions. "
+    "The new token can overwrite an accepted token.",
     Edit(
         "                self.tokens[accept_length] = residual.multinomial(num_samples=1, replacement=True)\n\n"
         "        self.tokens[:accept_length] = self.tokens[accept_list]",
@@ -347,8 +345,8 @@ MOVED = Defect(
 
 
 KEPT = Defect(
-    "Uniforms and noise are drawn once for a text and indexed by a token's position. After a rejection, "
-    "the next round tries the same position again with the same numbers.",
+    "The code draws uniforms and noise once for a text, and looks them up by a token's position. After a rejection, "
+    "the next round verifies the same position again with the same random numbers.",
     Edit(
         "self.target_kv_len = len(accept_list)",
         "self.target_kv_len = len(accept_list)\n"
@@ -424,8 +422,9 @@ def _run_triforce(module: Any, step: Step) -> Sequence[int]:
 
 
 MIDDLE = Defect(
-    "When the middle model rejects a draft, it draws from its whole distribution instead of the residual."
-    " The tokens that it passes on are then not drawn from the distribution that it reports.",
+    "When the middle model rejects a draft, the code draws from the middle model's whole distribution instead of the "
+    "residual. The tokens that the middle model passes on therefore do not have the distribution that it reports for "
+    "them.",
     Edit(
         "else:\n            pred_token_idx = sample(verify_prob[n])",
         "else:\n            pred_token_idx = sample(max_fn(verify_prob[n] - speculation_prob))",

@@ -71,9 +71,9 @@ def _engine_ascend(name: str, rule: str, old: str, **known: Any) -> Engine:
 RATIO = "target_token_probs / draft_token_probs >= uniform_token_probs"
 OFF = (Edit("using_block_verify = max_spec_len >= 3 and draft_probs is not None", "using_block_verify = False"),)
 BLOCK = Defect(
-    "The uniforms are multiplied with each other as the ratios are, and the residual is that of one "
-    "token. Token by token the code is lossless. With continuous uniforms, all three drafts of the "
-    "smallest case are kept too often, by (x + x²/2)/8 = 0.53 with x = 3·log 2.",
+    "The code multiplies the uniforms as it multiplies the ratios, and the residual is that of a single token. Without "
+    "block verification the code is lossless. With continuous uniforms, the probability that all three drafts of the "
+    "smallest case are accepted is too high by (x + x²/2)/8 = 0.53, x = 3·log 2.",
     *OFF,
 )
 ASCEND = (
@@ -247,15 +247,16 @@ def _run_tpu_sampler(module: Any, step: Step) -> Sequence[int]:
 
 
 ORDER = Defect(
-    "For the verified positions, top_k and top_p are applied before the temperature; for the bonus token, after it.",
+    "At the verified positions, the code applies top_k and top_p before the temperature. For the bonus token, the code "
+    "applies them after the temperature.",
     Edit(
         "    logits = logits.astype(jnp.float32)\n    # Only", "    logits = logits / temperatures[:, None]\n    # Only"
     ),
     Edit("    logits /= (temperatures + 1e-9)\n", ""),
 )
 GREEDY = Defect(
-    "A greedy request in a batch with sampled requests has the temperature −1. The logits of its verified"
-    " positions are divided by −1, so that the least likely token becomes the most likely.",
+    "A greedy request in a batch with sampled requests has the temperature −1. The code divides the request's "
+    "logits at the verified positions by −1, so the least likely token becomes the most likely.",
     Edit(
         "temperatures = sampling_metadata.temperature[segment_ids]",
         "temperatures = sampling_metadata.temperature[segment_ids]\n"

@@ -264,20 +264,21 @@ def how(found: Judgement) -> str:
     >>> from spec_math.samplers.case import position
     >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
     >>> how(judge(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"])))[:60]
-    'Called as the function(tokens, target, draft), given Fractio'
+    'The function was called as the function(tokens, target, draf'
     """
     case, subject = found.case, found.subject
     drafts = f"a chain of {case.lookahead} drafts" if case.lookahead else "one position"
     exact = "Every threshold is rational, so the verdict is exact"
     if not found.walk.exact or subject.numbers.unit:
-        exact = f"Thresholds are binary floats, so the verdict tolerates a total variation of {found.bound:.2g}"
+        exact = f"The thresholds are binary floats, so the verdict tolerates a total variation of {found.bound:.2g}"
     told, ignored = "", f"{float(found.walk.ignored):.2g}"
     if found.walk.ignored:
         told = f" Small numbers inside logarithms were left out. They change the distribution by at most {ignored}."
     call, given, coins = subject.assumed
     return (
-        f"{call[0].upper()}{call[1:]}, {given}: {drafts}, {case.size} tokens. The judge followed {found.walk.paths:,} "
-        f"paths of its random choices, with exact probabilities and {coins}. {exact}.{told} {laws_of(found)}"
+        f"The function was {call}, {given}, for {drafts} and {counted(case.size, 'token')}. The judge followed "
+        f"{counted(found.walk.paths, 'path')} of the function's random choices, with exact probabilities and {coins}. "
+        f"{exact}.{told} {laws_of(found)}"
     )
 
 

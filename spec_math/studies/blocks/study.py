@@ -204,16 +204,16 @@ def finding(found: BlockComparison) -> str:
     timed = [best for method in METHODS if (best := fastest(found, method)) is not None]
     if timed:
         best = max(timed, key=lambda entry: entry.speed_up or 0.0)
-        said = f"{best.speed_up:.2f} times as fast as plain decoding with the latencies of SpecTr's Tables 1 and 3"
+        said = f"is {best.speed_up:.2f} times as fast as plain decoding with the latencies of SpecTr's Tables 1 and 3"
         if (best.speed_up or 0.0) < 1:
             return (
                 f"Take none: even the fastest is slower than plain decoding. {best.method.name} with {_sizes(best)} "
-                f"yields {best.tokens} tokens per call and is {said}."
+                f"yields {best.tokens} tokens per call and {said}."
             )
     else:
         best = max(found.entries, key=lambda entry: entry.tokens.value)
-        said = "SpecTr's Tables 1 and 3 state no latency for these K and L, so no speed-up is given"
-    return f"Take {best.method.name} with {_sizes(best)}: {best.tokens} tokens per call, {said}."
+        said = "has no speed-up here, because SpecTr's Tables 1 and 3 state no latency for these K and L"
+    return f"Take {best.method.name} with {_sizes(best)}: it yields {best.tokens} tokens per call and {said}."
 
 
 def _sizes(entry: Entry) -> str:
@@ -265,8 +265,8 @@ def fastest_sentences(found: BlockComparison) -> list[str]:
     ranked = sorted(held, key=lambda entry: -(entry.speed_up or 0.0))
     said = "; ".join(f"{e.method.name} {e.speed_up:.2f} (K = {e.k}, L = {e.lookahead})" for e in ranked)
     return [
-        f"The speed-ups use the latencies of SpecTr's Tables 1 and 3, and include drafting. Each method at its best K "
-        f"and L: {said}."
+        f"The speed-ups use the latencies of SpecTr's Tables 1 and 3, and include the time of drafting. At its best K "
+        f"and L, each method has this speed-up: {said}."
     ]
 
 
@@ -274,19 +274,20 @@ def _notes(found: BlockComparison) -> list[str]:
     notes = [f"V = {found.size:,}; all values are exact."]
     if any(entry.sampled for entry in found.entries):
         notes = [
-            f"V = {found.size:,}; Monte Carlo: {found.samples:,} sampled blocks. All methods share the drafts, and the "
-            "verifiers' coins are averaged out. Each interval has a coverage of at least 99 %, for any models and any "
-            "number of samples. 'More than one chain' is the difference to one chain, token by token, on the same "
-            "drafts, so its intervals are narrower."
+            f"The values are from Monte Carlo: {found.samples:,} sampled blocks, V = {found.size:,}. All methods "
+            "verify the same drafts, and the mean over a verifier's coins is exact. Each interval holds the true value "
+            "with probability at least 99 %, for any models and number of samples. The column 'more than one chain' "
+            "is the difference to one chain verified token by token, on the same drafts."
         ]
     notes.append(
-        "For any two models, a chain verified as a block yields at least as much as token by token. Traversal yields "
-        "at least as much as recursive rejection on the same tree. Other orders depend on the models."
+        "For any two models, verifying a chain as a block yields at least as many tokens as verifying it token by "
+        "token. For any two models and any tree, traversal yields at least as many tokens as recursive rejection. For "
+        "other pairs of methods, the order depends on the models."
     )
     if any(not ceiling.reached for ceiling in found.ceilings):
         notes.append(
-            "Upper bound: no lossless verifier of these drafts exceeds it, but perhaps none reaches it. A sampled "
-            "bound adds up, over i, an upper bound of the probability that i tokens are accepted."
+            "No lossless verifier of these drafts exceeds the upper bound, but perhaps no verifier reaches it. A "
+            "sampled bound is 1 plus the sum over i of upper bounds of P(at least i drafted tokens are accepted)."
         )
     return notes + fastest_sentences(found)
 

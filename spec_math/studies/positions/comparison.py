@@ -268,7 +268,7 @@ class Facts:
         if not self.largest.count:
             return ""
         return (
-            f"The target's largest mass is {self.largest.mean:.3f} on average, its entropy "
+            f"On average, the target's largest probability is {self.largest.mean:.3f}, its entropy "
             f"{self.entropy.mean:.2f} nats, and its overlap with the draft {self.overlap.mean:.3f}."
         )
 

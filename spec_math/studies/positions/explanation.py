@@ -16,7 +16,7 @@ from spec_math.studies.arguments import law_of, limited, names_of
 from spec_math.studies.positions.verdicts import named_scheme
 from spec_math.token_level import SCHEMES
 from spec_math.token_level.optimal import INDEPENDENT, ONE, acceptance, bounding_subset
-from spec_math.wording import bar, counted
+from spec_math.wording import bar, counted, listed
 
 TOKENS_SHOWN = 24
 """The most tokens of the two laws that are shown, those of the largest masses."""
@@ -77,7 +77,7 @@ def explained(request: OneStep) -> Result:
     advice = ""
     if chosen.optimum is not None:
         best = chosen.optimum(t, d, k)
-        notes.append(Note(f"The optimum of the same drafts ({chosen.optimum.drafts}) is {shown(best)}."))
+        notes.append(Note(f"The optimum for these drafts ({chosen.optimum.drafts}) is {shown(best)}."))
         kept, most = f"{float(accepted):.3f}", f"the optimum for these drafts is {float(best):.3f}"
         advice = f" The acceptance of {chosen.name} is {kept}, and {most}."
         if float(accepted) > float(best) + ROUNDING:
@@ -94,11 +94,11 @@ def explained(request: OneStep) -> Result:
     title = "The two distributions"
     title += "" if len(tokens) == len(t) else f" at {len(tokens)} of {len(t):,} tokens"
     kept = "one of the drafts" if emitted in drafts else "not one of the drafts"
-    drafted = ", ".join(_named(token, names) for token in drafts)
+    drafted = f"token{'s' * (len(drafts) > 1)} {listed(_named(token, names) for token in drafts)}"
     return Result(
         "step",
         f"{chosen.name}: target ({request.target}), draft ({request.draft}), k = {k}, seed {request.seed}",
-        f"Drafted {drafted}. Emitted token {_named(emitted, names)}, {kept}.{advice}",
+        f"The drafter proposed {drafted}. The emitted token {_named(emitted, names)} is {kept}.{advice}",
         (Table("laws", title, columns, rows),),
         notes=tuple(notes),
     )
@@ -130,7 +130,7 @@ def bounding_sentence(target: Any, draft: Any, k: int, names: Sequence[str] | No
     best = float(acceptance(target, draft, k))
     subset = [int(token) for token in np.flatnonzero(bounding_subset(target, draft, k))]
     if not subset:
-        return f"The optimum of {counted(k, 'i.i.d. draft')} is 1: some lossless verifier always accepts."
+        return f"The optimum of {counted(k, 'i.i.d. draft')} is 1: some lossless verifier always accepts a draft."
     others = sorted(set(range(len(target))) - set(subset), key=lambda token: -float(target[token]))
     subset.sort(key=lambda token: -float(draft[token]))
     # The smaller of the two sides is the one to read: the tokens of H, or those it leaves out.
@@ -139,9 +139,9 @@ def bounding_sentence(target: Any, draft: Any, k: int, names: Sequence[str] | No
     more = f", … {len(listed) - SUBSET_SHOWN} more" if len(listed) > SUBSET_SHOWN else ""
     held_d, held_t = (float(np.asarray(x)[subset].sum()) for x in (draft, target))
     return (
-        f"The optimum of {counted(k, 'i.i.d. draft')} is {best:.6f}. With probability {held_d:.6f}^{k} = "
-        f"{held_d**k:.6f}, all drafts fall among {len(subset)} of {len(target)} tokens. These have only {held_t:.6f} "
-        f"of the target's probability: {side}{shown}{more}."
+        f"The optimum of {counted(k, 'i.i.d. draft')} is {best:.6f}. All drafts are in one set of {len(subset)} of the "
+        f"{len(target)} tokens ({side}{shown}{more}) with probability {held_d:.6f}^{k} = {held_d**k:.6f}. The target's "
+        f"probability of this set is only {held_t:.6f}."
     )
 
 
