@@ -30,7 +30,7 @@ def blocks(  # noqa: PLR0913 - typer takes an argument an option
     For larger models the values are estimated from sampled blocks. The table says which values are exact.
 
     Your own method is a function (coin, target_model, draft_model, prefix, lookahead), with k as last parameter if it
-    takes several paths. Your method can also be a rule (laws, k) that selects one of K chains. The command judges on
+    takes several paths. Your method can also be a function that selects one of K chains. The command judges on
     small models whether your method is lossless, and compares your method with the other methods.
 
     Exit codes: 0 done, 1 your method is lossy, 2 bad input, 3 your method is undecided.

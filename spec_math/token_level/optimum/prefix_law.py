@@ -355,11 +355,13 @@ def _gains(draft: Any, above: Any, k: int, grid: Any, result: Any) -> None:
         result[i] = _product(terms, weights)
         for row in range(last, 0, -lanes):
             for lane in range(lanes):
+                one_less = rung[row - lanes + lane]
                 rate[row + lane] = (
-                    e[lane] * (rate[row + lane] + at[lane] * rung[row - lanes + lane])
-                    + q[lane] * rate[row - lanes + lane]
+                    e[lane] * (rate[row + lane] + at[lane] * one_less) + q[lane] * rate[row - lanes + lane]
                 )
-        _ring(q, e, rung)
+                rung[row + lane] = e[lane] * rung[row + lane] + q[lane] * one_less
+        for lane in range(lanes):
+            rung[lane] *= e[lane]
         alive, alive_next = alive_next, alive
 
 
