@@ -79,7 +79,8 @@ def test_a_refusal_is_an_answer() -> None:
 
 
 def test_an_unknown_engine_is_named_with_those_that_there_are() -> None:
-    with pytest.raises(ValueError, match="there is no engine 'vlm': transformers, stub, a driver's file, or --url"):
+    named = "llama_cpp, mistralrs, openvino, transformers, vllm, stub, a driver's file"
+    with pytest.raises(ValueError, match=f"there is no engine 'vlm': {named}"):
         _ = command_of("vlm", None, None, Path("pair"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -81,27 +82,9 @@ def engine(  # noqa: PLR0913 - typer takes an argument an option
     from spec_math.render.output import ENDINGS
 
     folder = None if out is None else out.parent if out.suffix in ENDINGS else out
-    asked = of_engines.EngineRequest(
-        name,
-        url,
-        baseline_url,
-        pair,
-        tuple(option or ()),
-        matrix,
-        pairs,
-        lookahead,
-        batch,
-        number,
-        alpha,
-        samples,
-        seed,
-        folder,
-        python,
-        speculative,
-        version,
-        since,
-        until,
-    )
+    asked = of_engines.EngineRequest(name, url, baseline_url, pair, tuple(option or ()), matrix, pairs, lookahead)
+    asked = replace(asked, batch=batch, number=number, alpha=alpha, samples=samples, seed=seed, record=folder)
+    asked = replace(asked, python=python, speculative=speculative, version=version, since=since, until=until)
     study(lambda progress: of_engines.study(asked, progress), out)
 
 

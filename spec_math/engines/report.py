@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from spec_math.engines.pair import Pair
 from spec_math.engines.protocol import About
 from spec_math.engines.questions import LATE, CaseRun, Failure
 from spec_math.engines.releases import Turn
-from spec_math.result import Cell, Column, Note, Result, Row, Table
+from spec_math.result import Attachment, Cell, Column, Note, Result, Row, Table
 from spec_math.sequential.bank import in_words
 from spec_math.sequential.contexts import ContextsTest
 from spec_math.sequential.identity_test import IdentityTest
@@ -113,7 +114,22 @@ def result_of(about: About, pair: Pair, runs: Sequence[CaseRun], alpha: float, n
     notes = tuple(Note(one) for one in _unseen(about, runs))
     tables = (_questions(runs), *matrix, _cases(runs))
     title = f"{about.engine}: {answer}"
-    return Result("engine", title, f"{said} {narrowed}".strip(), tables, notes=notes, exit_code=code, setting=setting)
+    said = f"{said} {narrowed}".strip()
+    attached = (Attachment("engine.junit.xml", junit(runs)),)
+    return Result("engine", title, said, tables, notes=notes, exit_code=code, attachments=attached, setting=setting)
+
+
+def junit(runs: Sequence[CaseRun]) -> str:
+    """Return a JUnit report: a test case for each way of asking, skipped where it was refused."""
+    suite = Element("testsuite", name="engine", tests=str(len(runs)))
+    for run in runs:
+        case = SubElement(suite, "testcase", classname=f"engine.{_speculation(run)}", name=run.case.name)
+        if run.failures:
+            SubElement(case, "failure", message=told(run))
+        elif run.refused is not None:
+            SubElement(case, "skipped", message=run.refused)
+    suite.set("failures", str(sum(bool(run.failures) for run in runs)))
+    return tostring(suite, encoding="unicode", xml_declaration=True)
 
 
 def _answer(runs: Sequence[CaseRun]) -> tuple[str, str, int]:
@@ -152,7 +168,7 @@ def _told_of(failed: Sequence[CaseRun]) -> str:
     of_tokens = {failure.question for run in failed for failure in run.failures} <= _OF_TOKENS
     placed = any("at place" in told(run) for run in failed)
     bug = suspect(failed) if of_tokens and not placed else None
-    said = f"{first.case.name}: {told(first)}" + (f", as if {bug}" if bug else "")
+    said = f"{first.case.name}: {told(first)}" + (f"; of the known bugs the nearest is: {bug}" if bug else "")
     if not first.wrong:
         return said
     return said + (f" (also wrong: {'; '.join(run.case.name for run in others)})" if others else "")

@@ -288,8 +288,8 @@ def started_again(request: EngineRequest, pair: Pair, failed: CaseRun, settings:
             small = write(replace(pair.shape, size=size), Path(place))
             with Driver(_command(request, Path(place)), size) as other:
                 if _fails(other, small, failed, settings):
-                    return f"{said} {size} tokens are enough to see it."
-    return said
+                    return f"{said} A vocabulary of {size} tokens is enough to see it."
+    return said if request.pair is not None else f"{said} Vocabularies of 4, 8 and 16 tokens were not seen to fail."
 
 
 def _command(request: EngineRequest, place: Path) -> list[str]:

@@ -5,10 +5,14 @@ Imported first: what libraries print goes to the errors, and a driver's own file
 
 import json
 import os
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+Answered = Callable[[list[dict[str, Any]], int], list[dict[str, Any]]]
+"""What answers the requests of a line, at a lookahead."""
 
 OUT = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
 os.dup2(2, 1)
@@ -29,7 +33,7 @@ def told(what: dict[str, Any]) -> None:
     OUT.write(json.dumps(what) + "\n")
 
 
-def serve(about: dict[str, Any], answered: Callable[[list[dict[str, Any]], int], list[dict[str, Any]]]) -> None:
+def serve(about: dict[str, Any], answered: Answered) -> None:
     """Write what an engine is, and its answers to each line of requests until the input ends.
 
     What breaks inside the engine is a failed answer; a RuntimeError of the driver's own ends it with its message.
@@ -39,3 +43,23 @@ def serve(about: dict[str, Any], answered: Callable[[list[dict[str, Any]], int],
         asked = json.loads(line)
         requests, lookahead = asked["requests"], asked["lookahead"]
         told({"answers": answered(requests, LOOKAHEAD if lookahead is None else lookahead)})
+
+
+def by_lookahead(command: Sequence[str]) -> Answered:
+    """Answer each lookahead by a process of its own: the command, with the lookahead as its last argument."""
+    own = dict[int, Any]()
+
+    def answered(requests: list[dict[str, Any]], lookahead: int) -> list[dict[str, Any]]:
+        if lookahead not in own:
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+            own[lookahead] = subprocess.Popen([*command, str(lookahead)], text=True, **pipes)
+            own[lookahead].stdout.readline()
+        process = own[lookahead]
+        print(json.dumps({"requests": requests, "lookahead": lookahead}), file=process.stdin, flush=True)
+        line = process.stdout.readline()
+        answers = json.loads(line)["answers"] if line else [{"failed": "the engine ended"}] * len(requests)
+        if any("failed" in one for one in answers):  # what is left of it is not to be trusted
+            own.pop(lookahead).kill()
+        return answers
+
+    return answered

