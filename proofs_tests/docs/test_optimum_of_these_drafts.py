@@ -120,5 +120,5 @@ def test_a_bound_of_other_drafts_is_found(monkeypatch: pytest.MonkeyPatch) -> No
             return other
 
         monkeypatch.setattr(explanation, "named_scheme", named)
-        assert "these drafts: 0.838" in wrong(explained(OneStep(scheme.name, *LAWS[0], k=K)), Fraction(1))
+        assert "its kind of drafts: 0.838" in wrong(explained(OneStep(scheme.name, *LAWS[0], k=K)), Fraction(1))
         monkeypatch.undo()

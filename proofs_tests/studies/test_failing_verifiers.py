@@ -122,8 +122,8 @@ def test_one_step_of_a_verifier_above_the_optimum_says_that_something_is_wrong(m
     found["right"] = verifier_scheme("m.py:right", recursive.verify)
     monkeypatch.setattr(verdicts, "load_scheme", lambda place: found[place.partition(":")[2]])
     said = {name: explained(OneStep(f"m.py:{name}", "1/4,3/4", "1/2,1/2", 1)).finding for name in found}
-    assert "but the optimum for these drafts is 0.750: it is lossy, or its formula is" in said["wrong"]
-    assert "The acceptance of m.py:right is 0.750, and the optimum for these drafts is 0.750." in said["right"]
+    assert "but the optimum for its kind of drafts is 0.750: it is lossy, or its formula" in said["wrong"]
+    assert "The acceptance of m.py:right is 0.750, and the optimum for its kind of drafts is 0.750." in said["right"]
 
 
 def test_a_verifier_that_is_undecided_and_fails_leaves_with_3() -> None:

@@ -143,11 +143,11 @@ def test_finding_and_advice_name_the_good_and_the_poor():
     said = finding([good, poor], rules, 0.1)
     assert said == (
         "Near a total variation of 0.1 per token, the largest gain is +0.01 acceptance for each 0.01 of total "
-        "variation, by ensemble. The best lossless rule accepts more than typical acceptance."
+        "variation, by ensemble. The best lossless rule for the same drafts accepts more than typical acceptance."
     )
     told = " ".join(advice([good, poor], rules))
     assert "(no rule can gain more than 0.01): ensemble. " in told
-    assert "The best lossless rule accepts more than each of these rules: typical acceptance." in told
+    assert "for the same drafts accepts more than each of these rules: typical acceptance." in told
 
 
 def test_texts_of_four_tokens_are_shown_beside_their_bounds():

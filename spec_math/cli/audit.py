@@ -24,27 +24,29 @@ def audit(  # noqa: PLR0913
         str | None,
         typer.Argument(
             metavar="MODULE:FUNCTION|NAME",
-            help="The sampler to judge: module:function, file.py:function, or the name of a public engine.",
+            help="The sampler to judge: module:function, file.py:function, or an engine's name in docs/field.md.",
         ),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(help="Target's probabilities, separated by commas; rows of a chain, separated by semicolons."),
+        typer.Option(
+            help="The target's probabilities, such as 1/4,3/4; for a chain one row per position: 1/4,3/4;1,0."
+        ),
     ] = None,
     draft: Annotated[str | None, typer.Option(help="The draft's distribution, in the form of --target.")] = None,
     k: Annotated[
         int | None,
-        typer.Option("--k", help="Number of independent drafts at one position; by default first 1, then 2 and 3."),
+        typer.Option("--k", help="Number of independent drafts at one position; by default 1, 2 and 3, in turn."),
     ] = None,
     lookahead: Annotated[
         int, typer.Option(help="Length of the drafted chain; --target and --draft then have one row per position.")
     ] = 0,
     horizon: Annotated[
-        int | None, typer.Option(help="Number of tokens whose joint distribution is judged; by default lookahead + 1.")
+        int | None, typer.Option(help="Number of emitted tokens that are judged together; by default lookahead + 1.")
     ] = None,
     shape: Annotated[
         str | None,
-        _read(help="Function's input: verifier (with a coin), tokens (with drafts), or laws (only distributions)."),
+        _read(help="What the function takes: verifier (coin, drafts), tokens (drafts), or laws (only distributions)."),
     ] = None,
     roles: Annotated[
         str | None, _read(help="Roles of parameters with ambiguous names, such as p=target,q=draft.")
@@ -59,23 +61,23 @@ def audit(  # noqa: PLR0913
     budget: Annotated[int, _paths(help="Largest number of paths to follow.")] = 100_000,
     out: OutOption = None,
     pytest: Annotated[
-        Path | None, typer.Option("--pytest", help="File for a pytest test of the smallest case that fails, if any.")
+        Path | None, typer.Option("--pytest", help="File for a pytest test of the smallest failing case, if any.")
     ] = None,
     samples: Annotated[
         str | None,
-        _black_box(metavar="FILE|MODULE:FUNCTION", help="A file of tokens, or a function f: f(n) returns n tokens."),
+        _black_box(metavar="FILE|MODULE:FUNCTION", help="A file of tokens, or a function f; f(n) returns n tokens."),
     ] = None,
     alpha: Annotated[
         float, _black_box(help="False-positive rate of the test with --samples, however long it runs.")
     ] = 1e-6,
     stub: Annotated[
-        str | None, _code(help="Packages that the file imports but does not use, such as jax,triton,lightning.")
+        str | None, _code(help="Packages that the file imports and the function does not need, such as jax,triton.")
     ] = None,
     replaced: Annotated[
         list[str] | None,
         _code("--replace", metavar="'A=>B'", help="Replace text A, which must occur once, by B in the source."),
     ] = None,
-    source: Annotated[Path | None, _code("--source", help="Folder with your copy of the engine's repository.")] = None,
+    source: Annotated[Path | None, _code("--source", help="Folder with your copy of engine NAME's repository.")] = None,
     suspects: Annotated[
         Path | None,
         _code(
@@ -87,25 +89,25 @@ def audit(  # noqa: PLR0913
     values: Annotated[
         list[str] | None,
         _read(
-            "--set", metavar="NAME=VALUE", help="Value of a parameter, as a Python expression in the function's module."
+            "--set", metavar="NAME=VALUE", help="Value for a parameter: a Python expression in the function's module."
         ),
     ] = None,
     returns: Annotated[
         str | None,
-        _read(help="Parts of the return value, in order: tokens, or count,token, or count,law; _ skips a part."),
+        _read(help="The return value's parts in order: tokens; count,token; or count,law. A _ stands for other parts."),
     ] = None,
-    temperature: Annotated[str | None, typer.Option(help="The temperature to judge: 0, 1 or a fraction 1/n.")] = None,
+    temperature: Annotated[str | None, typer.Option(help="Temperature of the sampler: 0, 1 or a fraction 1/n.")] = None,
     total_variation: Annotated[
         float, _black_box(help="Total variation to detect; it sets the sample size where --samples is a function.")
     ] = 0.02,
 ) -> None:
     """Judge a sampler exactly: run its code unchanged on every path of its random numbers.
 
-    The command recognises parameters by their names, in any order: target, draft, tokens, coin, and clear variants such
-    as draft_probs, target_dist and draft_token_ids. Give the roles of ambiguous names, such as p and q, with --roles. A
-    function with a coin is called as a verifier of this library. A function without a coin draws its random numbers
-    from Python's random, NumPy or torch. A function without tokens draws the drafts itself. The function returns the
-    emitted token, or with --lookahead the emitted tokens. By default a built-in example of five tokens is used.
+    The command recognises parameters by their names, in any order: target, draft, tokens, coin, and similar names such
+    as draft_probs and draft_token_ids. Give the roles of ambiguous names, such as p and q, with --roles. A parameter
+    coin receives this library's source of random numbers. A function without such a parameter must use Python's random,
+    NumPy or torch. A function without a parameter for tokens must draw the drafts itself. The function must return the
+    emitted token, or with --lookahead all emitted tokens. By default a built-in example with V = 5 tokens is used.
 
     [bold]Examples[/bold]
 
@@ -125,8 +127,8 @@ def audit(  # noqa: PLR0913
 
       spec-math audit --samples tokens.txt --target 1/4,3/4 --out verdict.html
 
-    [bold]Exit codes[/bold]: 0 lossless, 1 lossy, 2 bad input, 3 undecided. With --samples: 0 not rejected, 1 rejected,
-    3 too few tokens to detect the distance --total-variation with probability 0.99.
+    [bold]Exit codes[/bold]: 0 lossless, 1 lossy, 2 bad input, 3 undecided. With --samples: 0 the tokens are not
+    rejected, 1 they are rejected, 3 they are too few to detect the distance --total-variation with probability 0.99.
     """
     _tell_of_long_ones()
     if samples is not None:
@@ -250,15 +252,15 @@ def trace(  # noqa: PLR0913 - typer takes an argument an option
         int | None, typer.Option(help="Number of threads, if no --scheduler is given; by default one per core.")
     ] = None,
     bug: Annotated[
-        str | None, typer.Option(help=f"Without shards: bug of the engine that is recorded, one of {', '.join(BUGS)}.")
+        str | None, typer.Option(help=f"Without shards: bug in the recorded engine, one of {', '.join(BUGS)}.")
     ] = None,
 ) -> None:
-    """Audit a trace: test tokens and drafts against their distributions, and report acceptance and repetition loops.
+    """Audit an engine's trace: test tokens and drafts against their distributions, and report acceptance and loops.
 
     A trace holds, for each emitted token, the logits of target and draft, the drafted token and the emitted token. The
     page docs/how_to/record_a_trace.md shows how to record a trace. Without shards, the command records a trace of two
-    n-gram models and audits this trace. The command keeps its results in the output folder. After an interruption, the
-    same command continues and comes to the same evidence.
+    n-gram models and audits this trace. The command keeps its results in the output folder. If you run it
+    again after an interruption, it continues from these results and computes the same evidence.
 
     Exit codes: 0 nothing is rejected, 1 the tokens or the drafts are rejected, 2 bad input or an unreadable shard,
     3 too few tokens to reject anything.

@@ -29,8 +29,8 @@ def blocks(  # noqa: PLR0913 - typer takes an argument an option
     Without files the command uses two n-gram models of CPython's documentation. For small tables the values are exact.
     For larger models the values are estimated from sampled blocks. The table says which values are exact.
 
-    Your own method is a function (coin, target_model, draft_model, prefix, lookahead), with k as last parameter if it
-    takes several paths. Your method can also be a function that selects one of K chains. The command judges on
+    Your own method is a function (coin, target_model, draft_model, prefix, lookahead), with k as last parameter if the
+    method takes several paths. Your method can also be a function that selects one of K chains. The command judges on
     small models whether your method is lossless, and compares your method with the other methods.
 
     Exit codes: 0 done, 1 your method is lossy, 2 bad input, 3 your method is undecided.
@@ -60,9 +60,9 @@ def generate(  # noqa: PLR0913 - typer takes an argument an option
     prefix: PrefixOption = "",
     out: OutOption = None,
 ) -> None:
-    """Generate text block by block, and mark tokens as accepted drafts, rejected drafts, or the target's own.
+    """Generate text block by block, and mark each token: accepted draft, rejected draft, or drawn from the target.
 
-    In a pipe, or with NO_COLOR, the marks are brackets instead of colours.
+    If the output is a pipe or NO_COLOR is set, brackets mark the tokens instead of colours.
 
     [bold]Example[/bold]
 

@@ -36,12 +36,12 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
 ) -> None:
     """Compare the acceptance of every scheme with the optimum, averaged over many positions.
 
-    Without files the command uses two n-gram models on held-out words of CPython's documentation. With --scheme, a
-    plain function is judged too, and its acceptance is estimated from runs. Related commands: spec-math blocks compares
-    blocks, spec-math vocabularies compares drafters with another vocabulary, and spec-math explain shows one position.
+    Without files the command uses two n-gram models on held-out words of CPython's documentation. With --scheme, the
+    command also judges your function, and estimates its acceptance from runs. Related commands: blocks compares
+    blocks, vocabularies compares drafters with another vocabulary, and explain shows one position.
 
-    Exit codes: 0 every scheme is lossless, 1 a scheme is lossy or its formula is wrong, 2 bad input, 3 a scheme is
-    undecided.
+    Exit codes: 0 every scheme is lossless, 1 a scheme is lossy or its acceptance formula is wrong, 2 bad input, 3 a
+    scheme is undecided.
 
     [bold]Examples[/bold]
 
@@ -67,7 +67,7 @@ def lossy(  # noqa: PLR0913 - typer takes an argument an option
     draft: Annotated[str | None, typer.Option(help="File of the draft's distributions, in --target's form.")] = None,
     logits: Annotated[bool, typer.Option(help="The files contain logits, not probabilities.")] = False,
     k: Annotated[int, typer.Option("--k", help="Number of drafts of the rules that take several.")] = 2,
-    rule: Annotated[list[str] | None, typer.Option(help="Beginning of a rule's name; may be repeated.")] = None,
+    rule: Annotated[list[str] | None, typer.Option(help="Beginning of a rule's name; repeat for more rules.")] = None,
     bias: Annotated[str, typer.Option(help="Total variation per token at which the rules are compared.")] = "0.05",
     length: Annotated[int, typer.Option(help="Length in tokens of the text whose total variation is bounded.")] = 10,
     positions: Annotated[int, typer.Option(help="Number of evenly spaced positions to use.")] = 24,
@@ -77,8 +77,8 @@ def lossy(  # noqa: PLR0913 - typer takes an argument an option
 
     The rules are typical acceptance, lenience, ensembles, Cactus, mentored decoding, fuzzy decoding, cascades and
     relaxed thresholds, and with --logits also MARS. The command varies the parameter of each rule. No rule's acceptance
-    exceeds min(1, α* + total variation), where α* is the lossless optimum. Without files the command uses two embedded
-    pairs of models, one of documentation and one of source code.
+    exceeds min(1, α* + total variation), where α* is the largest lossless acceptance. Without files the command uses
+    two embedded pairs of models, one of documentation and one of source code.
 
     [bold]Examples[/bold]
 
@@ -115,9 +115,9 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
     ] = None,
     k: Annotated[
         int | None,
-        typer.Option("--k", help="Number of drafts, by default 2; with --blocks number of paths, by default 6."),
+        typer.Option("--k", help="Number of drafts, by default 2; with --blocks the number of paths, by default 6."),
     ] = None,
-    names: Annotated[Path | None, typer.Option(help="File with a JSON list of the V token names.")] = None,
+    names: Annotated[Path | None, typer.Option(help="File with a JSON list of the names of all V tokens.")] = None,
     seed: BlockSeedOption = None,
     blocks: Annotated[bool, typer.Option("--blocks", help="Explain one block of K paths of L tokens.")] = False,
     lookahead: Annotated[int, typer.Option(help="Number of drafted tokens per path, with --blocks.")] = 4,
@@ -126,9 +126,9 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
 ) -> None:
     """Show one verification step by step: every random decision, its threshold and its outcome.
 
-    The command also shows the scheme's acceptance, averaged over all random numbers, and the set of tokens that limits
-    every verifier of these distributions. The argument logits:FILE@17 is the softmax of position 17 of FILE. With
-    --blocks and no --seed, the command shows a run like SpecTr's Figure 4, with 6, 3, 2 and 1 drafts at its nodes.
+    The command also shows the scheme's acceptance, averaged over all random numbers, and the set of tokens that bounds
+    the acceptance of every verifier. The argument logits:FILE@17 is the softmax of the logits at position 17 of FILE.
+    With --blocks and no --seed, the command shows a run like SpecTr's Figure 4: 6, 3, 2 and 1 drafts at its nodes.
 
     [bold]Examples[/bold]
 

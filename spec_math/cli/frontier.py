@@ -25,7 +25,7 @@ def frontier(  # noqa: PLR0913 - typer takes an argument an option
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Recommend drafts and a verifier for a budget of verified nodes, and show each method's best tree and the bounds.
+    """Recommend drafts and a verifier for a budget of verified nodes, and show every method's best tree and bounds.
 
     Without files the command uses two embedded pairs of models, one of documentation and one of Python source code.
     You can also pass your own two models as tables.

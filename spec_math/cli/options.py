@@ -18,7 +18,7 @@ def _seed(value: int | None) -> int | None:
 LawOption = Annotated[
     str | None,
     typer.Option(
-        help="Array \\[positions, V] of distributions: .npy, .npz or .safetensors, or PATH:NAME to name one of several."
+        help="File of distributions \\[positions, V]: .npy, .npz or .safetensors; PATH:NAME chooses one of its arrays."
     ),
 ]
 DraftOption = Annotated[
@@ -30,9 +30,9 @@ FilterOption = Annotated[
     list[str] | None,
     typer.Option(
         "--filter",
-        help="Filters temperature=, top_k=, top_p= and min_p=, separated by commas and applied in this order. A filter "
-        "is for both models, or for one model as target.NAME= or draft.NAME=. The filter union.top_k=N keeps the "
-        "tokens that are among the N most likely of either model (SpecTr, Fig. 5).",
+        help="Filters temperature=, top_k=, top_p= and min_p=, separated by commas; they are applied in the order "
+        "temperature, top_k, top_p, min_p. A filter applies to both models, and as target.NAME= or draft.NAME= to one. "
+        "The filter union.top_k=N keeps the tokens that are among the N most likely of either model (SpecTr, Fig. 5).",
     ),
 ]
 SweepOption = Annotated[
@@ -48,11 +48,12 @@ TargetModelOption = Annotated[
     typer.Option(
         "--target",
         "--target-model",
-        help='JSON table of the target model: {"rows": {"0 1": probabilities, ...}, "context": ...}.',
+        help='JSON table of the target model: {"rows": {"0 1": [0.5, 0.5], ...}, "context": 2}. A row holds the next '
+        "token's probabilities after its prefix; context is the number of prefix tokens that these depend on.",
     ),
 ]
 DraftModelOption = Annotated[
-    Path | None, typer.Option("--draft", "--draft-model", help="JSON table of the draft model.")
+    Path | None, typer.Option("--draft", "--draft-model", help="JSON table of the draft model, in --target's form.")
 ]
 PrefixOption = Annotated[str, typer.Option(help="Prefix that both models continue: token indices separated by spaces.")]
 MethodOption = Annotated[str, typer.Option(help="Some words of the verification method's name.")]
@@ -61,14 +62,14 @@ ExactLawOption = Annotated[
     str | None,
     typer.Option(
         "--target",
-        help="The target's exact distribution: as 1/4,3/4, as a JSON list, or as a file of one distribution.",
+        help="The target's distribution: fractions such as 1/4,3/4, a JSON list, or a file with one distribution.",
     ),
 ]
 ExactDraftOption = Annotated[
     list[str] | None,
     typer.Option(
         "--draft",
-        help="The draft's distribution, in the form of --target; repeat it if two drafters draft one token each.",
+        help="The draft's distribution, in the form of --target; for several drafters of a token each, repeat --draft.",
     ),
 ]
 DraftsOption = Annotated[
@@ -76,17 +77,16 @@ DraftsOption = Annotated[
 ]
 DraftLawOption = Annotated[
     Path | None,
-    typer.Option(help='JSON of the joint distribution of drafts, instead of --draft: {"0 1": "1/4", "1 1": "3/4"}.'),
+    typer.Option(help='Instead of --draft: JSON of the joint distribution of k drafts, {"0 1": "1/4", "1 1": "3/4"}.'),
 ]
 CostsOption = Annotated[
     str,
     typer.Option(
-        help="Costs in target calls, such as draft=0.05,knee=256,verify=0.0005: draft is the cost of a drafter "
-        "call, verify that of a verified node, and knee the number of tokens that a call takes without extra cost."
+        help="Costs in target calls, such as draft=0.05,knee=256,verify=0.0005: of a drafter call (draft) and of a "
+        "verified node (verify). Knee is the number of tokens that a target call takes without extra cost."
     ),
 ]
 WeightsOption = Annotated[bool, typer.Option(help="The distributions are weights; divide them by their exact sum.")]
 OutOption = Annotated[
-    Path | None,
-    typer.Option(help="Output: a folder for page, CSV, JSON and pictures, or one file (.html, .csv, .json or .svg)."),
+    Path | None, typer.Option(help="Where to write the results: a folder, or one file (.html, .csv, .json or .svg).")
 ]

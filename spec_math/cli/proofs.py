@@ -29,15 +29,15 @@ def certify(  # noqa: PLR0913 - typer takes an argument an option
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for certificate.json, page, CSV, JSON and picture; or FILE.json for the certificate alone."
+            help="Where to write: a folder for the certificate and its page, or FILE.json for the certificate alone."
         ),
     ] = None,
 ) -> None:
-    """Certify the exact optimal acceptance of a pair of distributions: the value, with a proof that anyone can check.
+    """Compute the optimal acceptance of a target and its drafts exactly, with a proof that anyone can check.
 
     The certificate contains a coupling that reaches the optimum, and a set of tokens that proves that no verifier
-    exceeds it. To judge a certificate, use spec-math check, or the fifteen lines of
-    examples/check_a_certificate.py, which import nothing of this library.
+    exceeds the optimum. To check a certificate, run spec-math check, or run the fifteen lines of
+    examples/check_a_certificate.py, which import nothing from this library.
 
     [bold]Examples[/bold]
 
@@ -65,9 +65,9 @@ def check(  # noqa: PLR0913 - typer takes an argument an option
 ) -> None:
     """Check a certificate of an optimum by adding fractions, without a solver.
 
-    Also give --target and --draft, because a valid certificate may be about other distributions.
+    A valid certificate may be about other distributions than yours, so give yours with --target and --draft.
 
-    Exit codes: 0 the certificate holds, 1 it fails and its first error is shown, 2 the file is not a certificate.
+    Exit codes: 0 the certificate holds, 1 it does not (its first error is shown), 2 the file is not a certificate.
 
     [bold]Examples[/bold]
 
@@ -88,25 +88,25 @@ def prove(  # noqa: PLR0913 - typer takes an argument an option
     scheme: SchemeOption = None,
     tokens: Annotated[str, typer.Option(help="Vocabulary sizes of --scheme, separated by commas.")] = "2,3",
     k: Annotated[
-        str | None, typer.Option("--k", help="Numbers of i.i.d. drafts of --scheme; by default first 1, then 2 and 3.")
+        str | None, typer.Option("--k", help="Numbers of i.i.d. drafts to prove --scheme for; by default 1, 2 and 3.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Run only proofs that take at most two seconds.")] = False,
     only_list: Annotated[bool, typer.Option("--list", help="List the theorems without proving them.")] = False,
     jobs: Annotated[int, typer.Option(help="Number of proofs at a time.")] = 2,
     limit: Annotated[
         float | None,
-        typer.Option(help="Limit in processor seconds per theorem; by default 60 for --scheme without --k, else none."),
+        typer.Option(help="Most processor seconds per theorem; by default 60 for --scheme without --k, else no limit."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the distributions on which each proved theorem is tried.")] = 13,
     out: OutOption = None,
 ) -> None:
-    """Prove for ALL distributions on a few tokens that verifiers are lossless, and that their formulas are correct.
+    """Prove for ALL distributions on a few tokens that verifiers are lossless and their acceptance formulas correct.
 
-    The command runs the library's own programs on symbols instead of probabilities. The solver z3 discards the branches
-    that no distribution reaches. Each proved theorem is then tried on rational distributions with ties and zeros. For a
-    refuted theorem the command prints a counterexample in fractions.
+    The command runs the code of the verifiers on symbols instead of probabilities. The solver z3 discards the branches
+    that no distribution reaches. Each proved theorem is then tested on rational distributions with ties and zeros. For
+    a refuted theorem the command prints a counterexample in fractions.
 
-    Exit codes: 0 all theorems are proved, 1 one is refuted, 2 bad input, 3 none is refuted, but one is not proved.
+    Exit codes: 0 all theorems are proved, 1 one is refuted, 2 bad input, 3 none is refuted, but one is unproved.
 
     [bold]Examples[/bold]
 

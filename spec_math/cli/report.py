@@ -31,18 +31,18 @@ def report(  # noqa: PLR0913 - typer takes an argument an option
     draft: LawOption = None,
     logits: Annotated[bool, typer.Option(help="The files contain logits, not probabilities.")] = False,
     k: KOption = "1,2,4,8",
-    target_model: Annotated[Path | None, typer.Option(help="JSON table of the target model, for blocks.")] = None,
+    target_model: Annotated[Path | None, typer.Option(help="JSON table of the target model of blocks.")] = None,
     draft_model: Annotated[Path | None, typer.Option(help="JSON table of the draft model.")] = None,
     trace: Annotated[
         list[Path] | None, typer.Option(help="Shards of a recorded trace, or folders of shards; may be repeated.")
     ] = None,
 ) -> None:
-    """Write one self-contained HTML page with one-sentence findings, tables, pictures and explanations of the numbers.
+    """Write one self-contained HTML page of findings, each with tables, pictures and explanations of the numbers.
 
-    The page reports on your files of distributions, tables of models and recorded traces. Without files it reports on
-    embedded models: on one position, blocks, drafters with other vocabularies, and rules that are lossy by design.
+    The page reports on your files of distributions, tables of models and recorded traces. Without files it is about
+    embedded models: one position, blocks, drafters with other vocabularies, and rules that are lossy by design.
 
-    Exit codes: 0 done, 1 a verifier is lossy or a trace rejected, 2 bad input, 3 a verdict is undecided.
+    Exit codes: 0 done, 1 a verifier is lossy or a trace is rejected, 2 bad input, 3 a verdict is undecided.
 
     [bold]Examples[/bold]
 
@@ -107,10 +107,10 @@ def vectors(
 ) -> None:
     """Write test cases for kernels: logits, drafted tokens, uniforms and the expected tokens, as safetensors and JSON.
 
-    The cases cover chains verified token by token and as a block, K-SEQ and the optimal plan. The files include ragged
-    batches, placeholders, temperature, top-k, top-p and half precision. For each request the files state the least
-    distance of a uniform from its threshold. A kernel in C++, CUDA or Rust can be checked without Python, as the page
-    docs/how_to/check_a_kernel.md shows.
+    The cases cover chains verified token by token and as a block, K-SEQ and the optimal plan. The cases include ragged
+    batches, placeholders, temperature, top-k, top-p and half precision. For each request the files state the smallest
+    distance of a uniform number from its threshold. A kernel in C++, CUDA or Rust can be checked without Python, as
+    the page docs/how_to/check_a_kernel.md shows.
 
     [bold]Example[/bold]
 

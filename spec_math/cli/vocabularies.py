@@ -32,7 +32,7 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
     logits: Annotated[bool, typer.Option(help="The files contain logits, not probabilities.")] = False,
     prefix: PrefixOption = "",
     lookahead: Annotated[
-        str | None, typer.Option(help="Numbers of drafted tokens; by default 1,2,4,8,16, or 1,2,3 for tables.")
+        str | None, typer.Option(help="Numbers of drafted tokens; by default 1,2,4,8,16, for tables of models 1,2,3.")
     ] = None,
     draft_cost: Annotated[str, typer.Option(help="Cost of a drafter call in target calls.")] = "1/20",
     positions: Annotated[int | None, typer.Option(help="Number of positions to use; by default 40.")] = None,
@@ -43,7 +43,7 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
 
     Without files the target is an n-gram model of CPython's documentation, and the tokens of the three drafters are
     words, byte pairs and bytes. For tables of models the values are exact. For files of distributions the command gives
-    the acceptance of a first draft, but not the tokens per call.
+    the acceptance of the first drafted token, but not the tokens per call.
 
     [bold]Examples[/bold]
 
@@ -64,28 +64,28 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
 def psi(  # noqa: PLR0913 - typer takes an argument an option
     vocabulary: VocabularyOption,
     token: Annotated[
-        str | None, typer.Argument(metavar="TOKEN", help="Text of a target token; by default all tokens are spelled.")
+        str | None, typer.Argument(metavar="TOKEN", help="Text of a target token; without it, all tokens are spelled.")
     ] = None,
     target_vocabulary: Annotated[
-        Path | None, typer.Option(help="The target's vocabulary; if it is given, ψ is computed too.")
+        Path | None, typer.Option(help="The target's vocabulary; the command needs it to compute ψ.")
     ] = None,
     draft: Annotated[
         str | None,
         typer.Option(help="File of the drafter's distribution [V]: .npy, .npz or .safetensors; by default uniform."),
     ] = None,
     text: Annotated[
-        Path | None, typer.Option(help="A text whose token frequencies are the drafter's distribution.")
+        Path | None, typer.Option(help="A text file: its token frequencies are the drafter's distribution.")
     ] = None,
     lookahead: Annotated[
         int | None,
-        typer.Option(help="Number of drafted tokens; by default as many as determine the first target token."),
+        typer.Option(help="Most drafted tokens; by default drafting ends once the first target token is determined."),
     ] = None,
     shortest: Annotated[
-        int | None, typer.Option(help="Without TOKEN: number of tokens to spell, the shortest first.")
+        int | None, typer.Option(help="Without TOKEN: number of tokens to spell, beginning with the shortest.")
     ] = None,
     out: OutOption = None,
 ) -> None:
-    """Count and draw a drafter's spellings of a token, and find ψ, the probability that a draft begins with the token.
+    """Count and draw a token's spellings in draft tokens; find ψ, the probability that a draft begins with the token.
 
     A vocabulary is a tokenizer.json, a tiktoken or SentencePiece file, or a JSON list of tokens: ["a", "ab"].
 
@@ -109,7 +109,7 @@ def overlap(
     text: Annotated[Path | None, typer.Option(help="Also compare the tokens that occur in this text.")] = None,
     out: OutOption = None,
 ) -> None:
-    """Show the tokens that two vocabularies share, by bytes and by raw keys, and those that only one of them can spell.
+    """Show the tokens that two vocabularies share, by bytes and by raw keys, and the tokens that only one can spell.
 
     [bold]Example[/bold]
 

@@ -151,13 +151,15 @@ def cases_of(request: EngineRequest, about: About) -> list[Case]:
         replace(main, name="greedy", options={"temperature": 0.0}, samples=samples // 16, repeat=False),
     ]
     for name, options in named.items():
-        # Filters show at once, by tokens that cannot be; penalties, biases and temperatures move probabilities.
-        share = 12 if set(options) <= FILTERS else 6
+        # Filters show at once, by tokens that cannot be; biases and temperatures move probabilities, penalties few.
+        share = 12 if set(options) <= FILTERS else 4 if any(name.endswith("penalty") for name in options) else 6
         speculative.append(replace(main, name=name, options=options, samples=samples // share, repeat=False))
     if not about.plain or lookahead == 0:
         return speculative
     plain = [
-        replace(case, lookahead=0, samples=case.samples // (4 if case is main else 2), repeat=False)
+        replace(
+            case, lookahead=0, samples=case.samples // (4 if case is main else 3 if case.options else 2), repeat=False
+        )
         for case in speculative
         if case.name not in ("no seeds", "one prompt")
     ]

@@ -143,8 +143,6 @@ def write_reports(recorded: Mapping[str, Found], folder: Path = REPORTS) -> list
 
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "field.md"
-
-
 TEMPLATE = Path(__file__).parent / "page.md"
 """What the page says beside its rows, which stand where the file has {rows}."""
 
@@ -213,18 +211,18 @@ def _details(found: Found) -> str:
         judged = f"`{found['function'].removesuffix(', restated')}`, rewritten from the source of {found['restated']},"
     lines = [f"\n## {found['name']}\n", f"{judged} was judged on {found['judged']}.\n"]
     for one in found["smallest"]:
-        off = f"total variation from the target is {one.get('distance')}, and for the first token alone it is {one.get('first token')}"
+        off = f"emitted distribution has total variation {one.get('distance')} from the target's (first token alone: {one.get('first token')})"
         off = f"error is {one['reason']}".replace(": without", " without") if "reason" in one else off
         lines.append(f"- {found['name']} {SAID[one['verdict']]} for {one['case']}. The {off}.")
     open_ = [one for one in found["cases"] if one["verdict"] == "undecided"]
     if open_:
         lines.append(
-            f"- {found['name']} is undecided in {len(open_)} of {len(found['cases'])} cases. In the first of these cases ({open_[0]['case']}) the reason is: {open_[0]['reason']}."
+            f"- {found['name']} is undecided in {len(open_)} of {len(found['cases'])} cases. For the first of them ({open_[0]['case']}) the judge reports: `{open_[0]['reason']}`."
         )
     if found.get("grid"):
         lines.append(
-            f"- The function multiplies its uniforms with each other. The judge therefore drew the uniforms from the grid k/2^{found['grid']}. The "
-            "distances are those for the grid, and the verdict allows for the error of the grid."
+            f"- The function multiplies its uniforms with each other. The judge therefore took uniforms on the grid k/2^{found['grid']}. It "
+            "computed the distances for these uniforms, and its verdict allows for the error of the grid."
         )
     lines += [f"- Cause: {one['cause']}" for one in found["defects"]]
     edits = [edit for one in found["defects"] for edit in one["mend"]]
@@ -244,9 +242,6 @@ def _details(found: Found) -> str:
     return "\n".join(lines) + "\n"
 
 
-# ruff: noqa: E501 - the page is Markdown
-
-
 Listed = Sequence[Mapping[str, str]]
 """Records with package, function, options, what is hard, found, and a reason where it was not found lossless."""
 
@@ -254,11 +249,11 @@ FUNCTIONS_PAGE = Path(__file__).parent.parent.parent / "docs" / "field_functions
 
 FUNCTIONS_HEAD = """# Thirty functions, as they are
 
-These thirty public functions come from the packages of [the field](field.md). The functions were chosen before any of them
-was tried, because they are hard to call. Each row shows the result of one command on the published function, without an
-adapter. The command uses its own distributions and follows every path of the function's random numbers. The command finds
-the function lossless or lossy, or refuses it and says what is missing. Of the 30, {lossless} are lossless as called,
-{lossy} lossy, and {refused} are refused.
+These thirty public functions come from the packages of [the field](field.md). The functions were chosen because they are
+hard to call, and before any of them was tried. Each row shows the result of one `spec-math audit` command on the published
+function, without an adapter. The command calls the function with small example distributions and follows every path of the
+function's random numbers. The command finds the function lossless or lossy, or refuses to judge it and says why. Of the 30
+functions, {lossless} are lossless as called, {lossy} are lossy, and {refused} are refused.
 
 """
 

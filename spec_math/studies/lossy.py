@@ -172,7 +172,7 @@ def finding(chosen: Sequence[Point], rules: Sequence[Rule], bias: float) -> str:
     said = f"Near a total variation of {bias:g} per token, the largest gain is {most / 100:+.3g} acceptance for each "
     said += f"0.01 of total variation, by {listed(best)}"
     if losing:
-        return f"{said}. The best lossless rule accepts more than {listed(losing)}."
+        return f"{said}. The best lossless rule for the same drafts accepts more than {listed(losing)}."
     return f"{said}. The smallest gain is {least / 100:+.3g}, by {worst}." if worst not in best else f"{said}."
 
 
@@ -185,13 +185,13 @@ def advice(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[str]:
         "These rules gain less than half of the possible gain at the same total variation: {}.": [
             name for name, _, poor in bought if poor
         ],
-        "The best lossless rule accepts more than each of these rules: {}.": [
+        "The best lossless rule for the same drafts accepts more than each of these rules: {}.": [
             name for name, value, _ in bought if value < 0
         ],
-        "If rare tokens matter, compare the rules by KL(e|t) and the largest ratio e/t, e the emitted distribution. "
-        "For a given bound on this ratio, lenience accepts most. For a bound on KL(e|t), mentored decoding accepts "
-        "most. For a required acceptance, lossy.frontier computes the distribution that is closest to the target in "
-        "total variation, KL(e|t) and largest ratio.": [name for name, *_ in bought],
+        "If rare tokens matter, compare the rules by KL(e|t) and the largest ratio e/t, where e is the emitted and t "
+        "the target's distribution. Under a bound on the largest ratio, lenience accepts most. Under a bound on "
+        "KL(e|t), mentored decoding accepts most. For a required acceptance, lossy.frontier computes the distribution "
+        "that is closest to the target in total variation, KL(e|t) and largest ratio.": [name for name, *_ in bought],
     }
     return [sentence.format(", ".join(names)) for sentence, names in said.items() if names]
 
@@ -213,15 +213,15 @@ def _notes(sources: Sequence[tuple[Source, Sequence[Point]]], rules: Sequence[Ru
     several = [(drafts, own) for drafts, own in _by_drafts(rules, k).items() if own[0].several]
     drafted = [f"{' and '.join(rule.name for rule in own)} ({drafts})" for drafts, own in several]
     but = f", except {' and '.join(drafted)}" if drafted else ""
-    greedy = "The rule {} was made for greedy decoding. With sampling, the rule is lossy even at its strictest value."
+    greedy = "The rule {0} was made for greedy decoding. With sampling, {0} is lossy even at its strictest value."
     logits = (
         "The rule {} compares logits, so a constant added to all of them changes its output. Even at its strictest "
         "value the rule is lossy, because it tests chosen drafts as if they were drawn."
     )
     looked = " and ".join(f"{one.name} ({counted(one.positions, 'position')}, V = {one.size:,})" for one, _ in sources)
     return [
-        f"The values are means over the positions of {looked}, in float64; ± is a standard error. A rule's "
-        "distribution is a closed form, which the library's tests compare with the enumerated rule.",
+        f"The values are means over the positions of {looked}, in float64; ± is a standard error. A rule's emitted "
+        "distribution is computed by a closed form. The library's tests compare it with an enumeration of the rule.",
         f"Each rule verifies one sampled draft{but}.",
         *(greedy.format(rule.name) for rule in rules if rule.greedy),
         *(logits.format(rule.name) for rule in rules if rule.of_logits),

@@ -111,7 +111,7 @@ def _step_rotalabs(module: Any, step: Step) -> Sequence[int]:
 
 
 CORE = Defect(
-    "The function gets the draft probability of the drafted token only, so the residual subtracts this number alone. "
+    "The function gets only the drafted token's draft probability, so the residual subtracts only this probability. "
     "For the bonus token, the code passes top_p as top_k, which leaves only the most likely token.",
     Edit("p_draft = draft_probs[i]", "p_draft = torch.ones_like(draft_probs[i])"),
     Edit(
@@ -119,14 +119,14 @@ CORE = Defect(
     ),
 )
 EAGLE = Defect(
-    "The residual subtracts the drafted token's probability from the target's probability of every token. The bonus "
-    "token is the most likely token instead of a draw.",
+    "The residual subtracts the drafted token's draft probability from the target's probability of every token. The "
+    "bonus token is the target's most likely token instead of a draw.",
     Edit("draft_prob = draft_probs[0, i].item()", "draft_prob = 1.0"),
     Edit("target_probs[0, i] - draft_prob,", "target_probs[0, i].index_fill(0, draft_token, 0),"),
     Edit("bonus = target_logits[0, k].argmax()", "bonus = torch.multinomial(target_probs[0, k], 1)[0]"),
 )
 STEP = Defect(
-    "The function gets the draft probability of the drafted token only, so the residual subtracts this number alone.",
+    "The function gets only the drafted token's draft probability, so the residual subtracts only this probability.",
     Edit(
         "    acceptance_prob = torch.minimum(",
         "    draft_prob = torch.ones_like(draft_prob)\n    acceptance_prob = torch.minimum(",
@@ -152,8 +152,8 @@ SEQSPECDECOD_ARCHIVE = Archive(
     "sequential_speculative_decoding-0.1.1", "cc59c9b7e72e1cce99907a851cd9daca5b3fba81e9e64aa4a8b714c4e25a4013"
 )
 CAPPED = Defect(
-    "The backward scan starts from the ratio of γ − 1 tokens instead of the ratio of γ tokens. The scan also uses the "
-    "divergences and the residual of a prefix that is one token too short.",
+    "The backward scan starts from the ratio of the first γ − 1 drafts instead of the ratio of all γ drafts. The scan "
+    "also uses the divergences and the residual of a prefix that is one token too short.",
     Edit("compute_capped_prefix_ratio(ratios, gamma - 1)", "compute_capped_prefix_ratio(ratios, gamma)"),
     Edit("if tau >= 0:\n                _, D_cap_pq", "if True:\n                _, D_cap_pq"),
     Edit("tau, ratios\n                )\n", "tau + 1, ratios\n                )\n"),
@@ -161,7 +161,7 @@ CAPPED = Defect(
     Edit("for i in range(tau):", "for i in range(tau + 1):"),
 )
 ZEROS = Defect(
-    "The code sets the ratio to 0 for tokens of draft probability 0. The residual then does not contain these tokens.",
+    "For tokens of draft probability 0, the code sets the ratio to 0, so the residual does not contain these tokens.",
     Edit(
         "torch.where(r_star > 1, r_star - 1, torch.zeros_like(r_star)) * q_joint", "(p_joint / divide - q_joint).relu()"
     ),
@@ -229,8 +229,8 @@ TIGHTWAD = Engine(
     defects=(
         Defect(
             "The token after the accepted drafts is the target's most likely token instead of a draw. The function "
-            "cannot draw from the residual, because it does not receive whole distributions. The function is lossless "
-            "if the target's token is drawn, and a draft is accepted only if it equals this token.",
+            "cannot draw from the residual, because it gets no whole distributions. The function is lossless if it "
+            "gets a draw from the target instead, and accepts a draft only if the draft equals this draw.",
             Edit(
                 "token_id: int  # target's top token at this position",
                 "token_id: int  # drawn from the target's law at this position\n    drawn = True",
@@ -275,9 +275,9 @@ def _run_proxy(module: Any, step: Step, alternatives: bool) -> Sequence[int]:
 
 
 REPORTED = Defect(
-    "The code tests a draft by its probability among the alternatives that the server reports. After a rejection, "
-    "however, the token is drawn from the target's whole distribution. After an acceptance, the next probabilities are "
-    "those after the server's own token instead of the draft.",
+    "The server draws its own tokens, and reports the target's probabilities at each position. The code tests a draft "
+    "by these probabilities. After a rejection, the code emits the server's token, which is not drawn from the "
+    "residual. After an acceptance, it uses probabilities that follow the server's token instead of the draft.",
     MATCH._replace(module="tightwad.speculation"),
 )
 

@@ -182,7 +182,7 @@ LITGPT = (
             ),
             Defect(
                 "The residual consists of probabilities, but the code passes it through a filter for logits. The "
-                "result is not a probability distribution.",
+                "filter's output is not a probability distribution.",
                 Edit(
                     "sample(adjusted_distribution[None, None, ...], apply_softmax=False, **sample_kwargs)",
                     "multinomial_num_samples_1(adjusted_distribution), None",
@@ -305,7 +305,7 @@ def _run_jacobi(module: Any, step: Step) -> Sequence[int]:
 
 
 TWICE = Defect(
-    "The code applies the logits warper to the logarithm of the residual. The residual is a difference of two "
+    "The code applies the logits warper to the logarithm of the residual. The residual is the difference of two "
     "distributions that were already warped, so the temperature is applied twice.",
     Edit("logits_warper = logits_warper,\n                        all_c", "all_c"),
 )

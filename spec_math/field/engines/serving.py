@@ -80,8 +80,8 @@ def _run_lmdeploy_sampler(module: Any, step: Step, greedy: bool) -> Sequence[int
 
 
 FILTERS = Defect(
-    "The code applies top_k, top_p and min_p when it draws the bonus token, but not to the distributions that verify "
-    "the drafts.",
+    "The code applies top_k, top_p and min_p when it draws the bonus token, but not to the target's distributions that "
+    "verify drafts.",
     Edit(
         "target_draft_logits = target_logits[:, :-1].contiguous()",
         "target_draft_logits = _filtered(target_logits, expanded_sampling_inputs)[:, :-1].contiguous()",
@@ -219,13 +219,14 @@ def _law(module: Any, target: Model, options: Options) -> Model:
 
 
 LIKELIEST = Defect(
-    "The draft is the most likely candidate, but the code tests it by the ratio of the two probabilities, as if it had "
-    "been drawn. Drawing from the candidates repairs the code if the residual is repaired too.",
+    "The draft is the draft model's most likely candidate. The code accepts it by the ratio of its target and draft "
+    "probabilities, as if it were sampled. The code becomes lossless if it samples the draft from the candidates, and "
+    "if the residual is repaired too.",
     Edit("return listed[0][0]", "return _drawn([token for token, _ in listed], [mass for _, mass in listed])"),
 )
 BY_PLACE = Defect(
-    "The residual subtracts the draft's candidates from the target's by their positions in two lists. A position can "
-    "hold different tokens in these lists, because the filters can keep different tokens.",
+    "For the residual, the code subtracts the probabilities at equal positions of the target's and the draft's list of "
+    "candidates. A position can hold different tokens in these lists, because the filters can keep different tokens.",
     Edit("(draft[i][1] if i < len(draft) else 0.0)", "_mass(draft, target[i][0])"),
 )
 LLAMA_CPP = Engine(
@@ -259,10 +260,10 @@ OPENVINO = Engine(
     control=Edit("drawn = _drawn(law)", "drawn = drafts[min(place, len(drafts) - 1)]"),
     defects=(
         Defect(
-            "The code draws a token from the target, and tests the draft by the ratio of the draft's reported "
-            "probability to the target's probability of the drawn token. The uniform has only 101 values and is "
-            "compared by ≤. After a rejection the code emits a draw from the distribution of the next position. The "
-            "code is lossless if it accepts a draft that equals the drawn token, and otherwise emits the drawn token.",
+            "The code draws a token y from the target, and accepts the draft x if a uniform with only 101 values is at "
+            "most the ratio of the draft probability of x to the target probability of y. After a rejection the code "
+            "emits a draw from the target's distribution at the next position. The code is lossless if it accepts x "
+            "only if x = y, and otherwise emits y.",
             OPENVINO_KEPT,
             REPLACED,
         ),
@@ -278,9 +279,9 @@ def _run_xllm(module: Any, step: Step) -> Sequence[int]:
 
 
 ONE = Defect(
-    "The code keeps the draft's probability of the drafted token only, so the residual subtracts this number alone. "
-    "After a rejection, the other tokens that the draft favours are therefore emitted too often. The code is lossless "
-    "if it keeps the whole distribution.",
+    "The code keeps only the drafted token's draft probability, so the residual subtracts only this probability. After "
+    "a rejection, the other tokens that the draft favours are therefore emitted too often. The code is lossless if it "
+    "keeps the draft's whole distribution.",
     Edit("torch.zeros_like(laws).scatter(-1, tokens[:, None], selected)", "laws"),
 )
 XLLM = Engine(

@@ -112,9 +112,9 @@ def _run_drawing_paths(module: Any, step: Step, **how: Any) -> Sequence[int]:
 
 MASK = "    # Create a mask for selected tokens\n"
 DRAWING_PATHS_TRIES = Defect(
-    "The code draws tokens from the target for each path separately, and accepts a draft that equals its path's draw. "
-    "A draft that begins two paths therefore has two chances to be accepted. If no path is accepted, the code draws "
-    "the next token again. The code is lossless if it draws one token after each prefix, and emits this token.",
+    "For each path separately, the code draws tokens from the target, and accepts a draft that equals its path's "
+    "token. A token that begins two paths therefore has two chances to be accepted. If no path is accepted, the code "
+    "draws the next token anew. The code is lossless if it draws one token after each prefix, and emits this token.",
     Edit("    # Apply temperature\n", "    # Apply temperature\n    whole = logits\n"),
     Edit(
         MASK,
@@ -181,13 +181,13 @@ def _run_medusa(module: Any, step: Step, **how: Any) -> Sequence[int]:
 
 
 BY_DESIGN = Defect(
-    "Typical acceptance, the default rule, is lossy by design. The rule accepts a draft if the target's probability of "
-    "the draft exceeds a threshold, without a random number. The threshold is lower where the entropy is higher.",
+    "Typical acceptance, the default rule, is lossy by design. Without a random number, the rule accepts a draft if "
+    "its target probability exceeds a threshold. The threshold is lower where the target's entropy is higher.",
     by_design=True,
 )
 SIX = Defect(
     "Without `fast`, typical sampling calls a function of five parameters with six arguments. With five arguments the "
-    "code runs, and is lossy by design: it leaves out tokens below a threshold, and draws tokens for each path "
+    "code is lossy by design: it drops tokens of probability below a threshold, and draws tokens for each path "
     "separately."
 )
 
@@ -228,9 +228,9 @@ FLAT = Defect(
     ),
 )
 ROTALABS_TREE_TRIES = Defect(
-    "The drafts are the most likely tokens, but the code tests them as if they had been drawn. The code tests each "
-    "path with its own uniforms, and keeps the longest accepted path. A token on several paths therefore has several "
-    "chances to be accepted.",
+    "The drafts are the draft's most likely tokens, but the code tests them as if they were sampled. The code tests "
+    "each path with its own uniforms, and keeps the longest accepted path. A token on several paths therefore has "
+    "several chances to be accepted.",
     Edit("    best_path = []\n    best_length = 0", "    best_path, best_length, drawn = [], 0, {}"),
     Edit(
         "accept_prob = min(1.0, p_target / (p_draft + 1e-10))",
@@ -331,8 +331,8 @@ def _run_sequoia(module: Any, step: Step, name: str) -> Sequence[int]:
 
 
 MOVED = Defect(
-    "The code stores the token after the accepted tokens before it moves the accepted tokens to their final positions. "
-    "The new token can overwrite an accepted token.",
+    "The code stores the token drawn at the end of a round before it moves the accepted tokens to their final "
+    "positions. This token can therefore overwrite an accepted token.",
     Edit(
         "                self.tokens[accept_length] = residual.multinomial(num_samples=1, replacement=True)\n\n"
         "        self.tokens[:accept_length] = self.tokens[accept_list]",
@@ -423,8 +423,7 @@ def _run_triforce(module: Any, step: Step) -> Sequence[int]:
 
 MIDDLE = Defect(
     "When the middle model rejects a draft, the code draws from the middle model's whole distribution instead of the "
-    "residual. The tokens that the middle model passes on therefore do not have the distribution that it reports for "
-    "them.",
+    "residual. The tokens passed to the target therefore do not have the distribution that the code reports for them.",
     Edit(
         "else:\n            pred_token_idx = sample(verify_prob[n])",
         "else:\n            pred_token_idx = sample(max_fn(verify_prob[n] - speculation_prob))",

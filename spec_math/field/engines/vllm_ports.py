@@ -71,9 +71,9 @@ def _engine_ascend(name: str, rule: str, old: str, **known: Any) -> Engine:
 RATIO = "target_token_probs / draft_token_probs >= uniform_token_probs"
 OFF = (Edit("using_block_verify = max_spec_len >= 3 and draft_probs is not None", "using_block_verify = False"),)
 BLOCK = Defect(
-    "The code multiplies the uniforms as it multiplies the ratios, and the residual is that of a single token. Without "
-    "block verification the code is lossless. With continuous uniforms, the probability that all three drafts of the "
-    "smallest case are accepted is too high by (x + x²/2)/8 = 0.53, x = 3·log 2.",
+    "The code compares the product of the ratios with a product of uniforms, and draws from the residual of a single "
+    "token. Without block verification the code is lossless. In the smallest case with continuous uniforms, the "
+    "probability that all three drafts are accepted is too high by (x + x²/2)/8 = 0.53, with x = 3·log 2.",
     *OFF,
 )
 ASCEND = (
@@ -248,15 +248,15 @@ def _run_tpu_sampler(module: Any, step: Step) -> Sequence[int]:
 
 ORDER = Defect(
     "At the verified positions, the code applies top_k and top_p before the temperature. For the bonus token, the code "
-    "applies them after the temperature.",
+    "applies top_k and top_p after the temperature.",
     Edit(
         "    logits = logits.astype(jnp.float32)\n    # Only", "    logits = logits / temperatures[:, None]\n    # Only"
     ),
     Edit("    logits /= (temperatures + 1e-9)\n", ""),
 )
 GREEDY = Defect(
-    "A greedy request in a batch with sampled requests has the temperature −1. The code divides the request's "
-    "logits at the verified positions by −1, so the least likely token becomes the most likely.",
+    "A greedy request in a batch with sampled requests has the temperature −1. The code divides the request's logits "
+    "at the verified positions by −1, so the least likely token becomes the most likely.",
     Edit(
         "temperatures = sampling_metadata.temperature[segment_ids]",
         "temperatures = sampling_metadata.temperature[segment_ids]\n"

@@ -270,13 +270,13 @@ def how(found: Judgement) -> str:
     drafts = f"a chain of {case.lookahead} drafts" if case.lookahead else "one position"
     exact = "Every threshold is rational, so the verdict is exact"
     if not found.walk.exact or subject.numbers.unit:
-        exact = f"The thresholds are binary floats, so the verdict tolerates a total variation of {found.bound:.2g}"
+        exact = f"The thresholds are rounded floats, so the verdict tolerates a total variation of {found.bound:.2g}"
     told, ignored = "", f"{float(found.walk.ignored):.2g}"
     if found.walk.ignored:
         told = f" Small numbers inside logarithms were left out. They change the distribution by at most {ignored}."
     call, given, coins = subject.assumed
     return (
-        f"The function was {call}, {given}, for {drafts} and {counted(case.size, 'token')}. The judge followed "
+        f"The function was {call}, {given}, for {drafts} and V = {case.size}. The judge followed "
         f"{counted(found.walk.paths, 'path')} of the function's random choices, with exact probabilities and {coins}. "
         f"{exact}.{told} {laws_of(found)}"
     )

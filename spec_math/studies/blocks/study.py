@@ -274,20 +274,20 @@ def _notes(found: BlockComparison) -> list[str]:
     notes = [f"V = {found.size:,}; all values are exact."]
     if any(entry.sampled for entry in found.entries):
         notes = [
-            f"The values are from Monte Carlo: {found.samples:,} sampled blocks, V = {found.size:,}. All methods "
-            "verify the same drafts, and the mean over a verifier's coins is exact. Each interval holds the true value "
-            "with probability at least 99 %, for any models and number of samples. The column 'more than one chain' "
-            "is the difference to one chain verified token by token, on the same drafts."
+            f"The values are estimates by Monte Carlo: {found.samples:,} sampled blocks, V = {found.size:,}. All the "
+            "methods verify the same drafts, and the mean over a verifier's random numbers is exact. Each interval "
+            "holds the true value with probability at least 99 %, for any models and number of samples. The column "
+            "'more than one chain' is the gain in tokens per call over one chain verified token by token."
         ]
     notes.append(
-        "For any two models, verifying a chain as a block yields at least as many tokens as verifying it token by "
-        "token. For any two models and any tree, traversal yields at least as many tokens as recursive rejection. For "
-        "other pairs of methods, the order depends on the models."
+        "For any two models, a chain verified as a block yields at least as many tokens per call as the same chain "
+        "verified token by token. For any two models and any tree, traversal yields at least as many tokens per call "
+        "as recursive rejection. For any other two methods, the models decide which yields more."
     )
     if any(not ceiling.reached for ceiling in found.ceilings):
         notes.append(
-            "No lossless verifier of these drafts exceeds the upper bound, but perhaps no verifier reaches it. A "
-            "sampled bound is 1 plus the sum over i of upper bounds of P(at least i drafted tokens are accepted)."
+            "No lossless verifier of the drafts in a row 'upper bound' exceeds this bound; it may be that none reaches "
+            "it. A sampled bound is 1 plus the sum over i of upper bounds of P(at least i drafted tokens are accepted)."
         )
     return notes + fastest_sentences(found)
 

@@ -77,8 +77,8 @@ def explained(request: OneStep) -> Result:
     advice = ""
     if chosen.optimum is not None:
         best = chosen.optimum(t, d, k)
-        notes.append(Note(f"The optimum for these drafts ({chosen.optimum.drafts}) is {shown(best)}."))
-        kept, most = f"{float(accepted):.3f}", f"the optimum for these drafts is {float(best):.3f}"
+        notes.append(Note(f"The optimum for the drafts of {chosen.name} ({chosen.optimum.drafts}) is {shown(best)}."))
+        kept, most = f"{float(accepted):.3f}", f"the optimum for its kind of drafts is {float(best):.3f}"
         advice = f" The acceptance of {chosen.name} is {kept}, and {most}."
         if float(accepted) > float(best) + ROUNDING:
             advice = (
@@ -139,9 +139,9 @@ def bounding_sentence(target: Any, draft: Any, k: int, names: Sequence[str] | No
     more = f", … {len(listed) - SUBSET_SHOWN} more" if len(listed) > SUBSET_SHOWN else ""
     held_d, held_t = (float(np.asarray(x)[subset].sum()) for x in (draft, target))
     return (
-        f"The optimum of {counted(k, 'i.i.d. draft')} is {best:.6f}. All drafts are in one set of {len(subset)} of the "
-        f"{len(target)} tokens ({side}{shown}{more}) with probability {held_d:.6f}^{k} = {held_d**k:.6f}. The target's "
-        f"probability of this set is only {held_t:.6f}."
+        f"The optimum of {counted(k, 'i.i.d. draft')} is {best:.6f}. Let H be these {len(subset)} of the {len(target)} "
+        f"tokens: {side}{shown}{more}. The probability that all drafts are in H is {held_d:.6f}^{k} = {held_d**k:.6f}. "
+        f"The target's probability of H is only {held_t:.6f}."
     )
 
 

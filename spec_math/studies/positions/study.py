@@ -133,7 +133,7 @@ def bound(found: Comparison, names: Sequence[str] | None) -> str:
     hardest = found.hardest
     if hardest is None:
         return ""
-    where = f"Position {hardest.position} has the smallest optimum of i.i.d. drafts. "
+    where = f"Position {hardest.position} has the smallest optimum of {counted(max(found.ks), 'i.i.d. draft')}. "
     return where + bounding_sentence(hardest.target, hardest.draft, max(found.ks), names)
 
 
@@ -256,20 +256,21 @@ def finding(found: Comparison, verdicts: Verdicts) -> str:
     (best, most), *others = sorted(held, key=lambda one: -one[1])
     if most <= 0:
         return f"No scheme is seen to accept a draft at k = {k}."
-    beside = f" The second best is {others[0][0].name}, with acceptance {others[0][1]:.3f}." if others else ""
+    beside = f" The second best scheme is {others[0][0].name}, with acceptance {others[0][1]:.3f}." if others else ""
     return f"Take {best.name}: its acceptance is {most:.3f} at k = {k}.{beside}"
 
 
 def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
     """Return what the table needs said below it: sampled columns, the largest sum error, counterexamples."""
     notes = [
-        f"The means are over {counted(result.count, 'position')}, V = {result.size:,}. The distributions sum to 1 up "
-        f"to {result.sum_error:.2g}. A number after ± is a standard error over positions. A gap is the optimum of the "
-        "scheme's own drafts minus the scheme's acceptance."
+        f"The means are over {counted(result.count, 'position')}, V = {result.size:,}. Each distribution's sum is 1 up "
+        f"to {result.sum_error:.2g}. A number after ± is the standard error of a mean over positions. A gap is the "
+        "optimum of the scheme's own kind of drafts minus the scheme's acceptance."
     ]
     if result.sampled < result.count and any(line.sampled for line in [*result.lines, *result.optima]):
         notes.append(
-            "Rows with fewer positions are estimates from a subsample, corrected by the optimum over all positions."
+            f"Rows with fewer positions than {result.count:,} are estimates from a sample of the positions. The "
+            "optimum of i.i.d. drafts over all positions is a control variate for them."
         )
     notes += [f"{line.failed}; so it has no mean" for line in result.lines if line.failed]
     for scheme, found in verdicts.items():
@@ -284,7 +285,8 @@ def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
     judged = [found for found in verdicts.values() if str(found) == "lossless"]
     if judged:
         notes.append(
-            f"The verdict 'lossless' is exact on {judged[0].pairs} small pairs of distributions, formulas included."
+            f"The verdict 'lossless' is computed exactly, on {judged[0].pairs} small pairs of distributions. The "
+            "acceptance formulas are checked on the same pairs."
         )
     return notes
 
