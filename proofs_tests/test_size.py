@@ -16,8 +16,8 @@ LOADED = {
     "torch_bridge.check_sampler": 16_000,
 }
 IN_ONE_FOLDER = 25
-FILES, LINES, CODE = 355, 64_650, 34_650
-"""What is there today, with whole engines (1,600 lines of code)."""
+FILES, LINES, CODE = 362, 65_200, 35_050
+"""What is there today: 2,000 lines of code are whole engines; the others are bounded by 350, 63,000 and 33,500."""
 
 
 @pytest.mark.parametrize("name", VERDICTS)

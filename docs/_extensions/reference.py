@@ -27,7 +27,8 @@ def modules() -> list[str]:
     found: list[str] = []
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
-            if path.name != "__main__.py" and public(path):
+            # A folder that is no package holds programs.
+            if path.name != "__main__.py" and (path.parent / "__init__.py").is_file() and public(path):
                 found.append(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
     return found
 

@@ -91,7 +91,7 @@ def test_the_number_of_tests_is_settled_before_the_first_token() -> None:
 def test_first_tokens_of_rounds_are_found() -> None:
     run = run_of(Case("case", number=8, batch=1))
     where = np.array([(0, j) for j in range(8)])
-    found = run._rounds(where, [Answer(tuple(range(8)), accepted=(2, 0, 3))])
+    found = run.rounds_of(where, [Answer(tuple(range(8)), accepted=(2, 0, 3))])
     at = {name: np.flatnonzero(row).tolist() for name, row in zip((*ROUNDS, "bonus"), found, strict=True)}
     assert at == {
         "0 accepted": [4],

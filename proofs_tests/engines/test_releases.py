@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,12 @@ def test_releases_that_cannot_be_tried_are_passed_over_and_named() -> None:
 
 def test_an_environment_is_made_once_and_its_failure_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[str] = []
-    monkeypatch.setattr(releases, "_run", lambda command: ran.append(" ".join(command[1:])) or "")
+
+    def noted(command: Sequence[str]) -> str:
+        ran.append(" ".join(command[1:]))
+        return ""
+
+    monkeypatch.setattr(releases, "ran", noted)
     (tmp_path / "vllm-0.1").mkdir()
     python = environment("vllm", "0.1", tmp_path)
     assert python == str(tmp_path / "vllm-0.1" / "bin" / "python")
@@ -39,4 +45,4 @@ def test_an_environment_is_made_once_and_its_failure_is_told(tmp_path: Path, mon
     assert len(ran) == 3
     monkeypatch.undo()
     with pytest.raises(ValueError, match="exit"):
-        releases._run(["python3", "-c", "import sys; sys.exit(3)"])
+        releases.ran(["python3", "-c", "import sys; sys.exit(3)"])

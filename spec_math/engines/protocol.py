@@ -91,7 +91,8 @@ def about_of(told: Mapping[str, Any]) -> About:
     order = tuple(told.get("order", ()))
     if set(order) - set(ORDER):
         raise ValueError(f"the engine applies {', '.join(order)}; known options are {', '.join(ORDER)}")
-    return About(**{**told, "order": (*order, *(name for name in ORDER if name not in order)) if order else ()})
+    given: dict[str, Any] = {**told, "order": (*order, *(name for name in ORDER if name not in order)) if order else ()}
+    return About(**given)
 
 
 class Engine(Protocol):

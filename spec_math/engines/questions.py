@@ -353,7 +353,7 @@ class CaseRun:
         self, numbers: Mapping[str, Array], where: Array, kept: Array, answers: Sequence[Answer], asked: Any
     ) -> None:
         places = np.array([asked[i][1] for i in where[:, 0]])
-        rounds = self._rounds(where, answers)
+        rounds = self.rounds_of(where, answers)
         for order, found in numbers.items():
             cells = cells_of(found)
             self._update("distribution", f"by {order}", cells[kept])
@@ -367,7 +367,7 @@ class CaseRun:
         for place in range(self.case.batch):
             self._update("place in the batch", str(place), cells[kept & (places == place)])
 
-    def _rounds(self, where: Array, answers: Sequence[Answer]) -> Array:
+    def rounds_of(self, where: Array, answers: Sequence[Answer]) -> Array:
         """Return which tokens [5, n] are the first of a round after each of `ROUNDS`, or follow a whole accepted block.
 
         Neither depends on the token itself: it is drawn from the target's row once all before it is settled.

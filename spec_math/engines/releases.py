@@ -47,9 +47,9 @@ def environment(engine: str, version: str, home: Path = HOME) -> str:
     if (place / "ready").is_file():
         return str(python)
     package, *others = PACKAGES[engine]
-    _run([sys.executable, "-m", "venv", "--clear", str(place)])
-    _run([str(python), "-m", "pip", "install", "--quiet", f"{package}=={version}", *others])
-    _run([str(python), "-m", "pip", "uninstall", "--quiet", "--yes", *UNUSED])
+    ran([sys.executable, "-m", "venv", "--clear", str(place)])
+    ran([str(python), "-m", "pip", "install", "--quiet", f"{package}=={version}", *others])
+    ran([str(python), "-m", "pip", "uninstall", "--quiet", "--yes", *UNUSED])
     (place / "ready").touch()
     return str(python)
 
@@ -60,7 +60,7 @@ def released(engine: str) -> list[str]:
     Raises:
         ValueError: the index cannot be asked.
     """
-    said = _run([sys.executable, "-m", "pip", "index", "versions", PACKAGES[engine][0]])
+    said = ran([sys.executable, "-m", "pip", "index", "versions", PACKAGES[engine][0]])
     found = re.search(r"Available versions: (.*)", said)
     return [one.strip() for one in reversed(found[1].split(","))] if found else []
 
@@ -115,9 +115,14 @@ def turned(versions: Sequence[str], fails: Callable[[str], bool | None]) -> Turn
     return Turn(tuple((version, found[version]) for version in versions if version in found))
 
 
-def _run(command: Sequence[str]) -> str:
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    if ran.returncode:
-        last = [line for line in ran.stderr.strip().splitlines() if not line.startswith("WARNING")][-2:]
+def ran(command: Sequence[str]) -> str:
+    """Return what a command prints.
+
+    Raises:
+        ValueError: it fails; with the last lines of its errors.
+    """
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = [line for line in done.stderr.strip().splitlines() if not line.startswith("WARNING")][-2:]
         raise ValueError(f"{' '.join(command[-3:])}: {' | '.join(last)[-400:]}")
-    return ran.stdout
+    return done.stdout

@@ -1,6 +1,7 @@
 """GGUF files of a pair, for llama.cpp, from its safetensors. It needs the packages gguf and safetensors alone."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,8 @@ WHOLE = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_he
 
 def write_gguf(folder: Path, characters: str, file: Path) -> None:
     """Write the Llama of a folder, whose tokens are single characters, to a GGUF file."""
-    import gguf
-    from safetensors.numpy import load_file
-
+    gguf: Any = import_module("gguf")
+    load_file: Any = import_module("safetensors.numpy").load_file
     config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     heads, width = config["num_attention_heads"], config["hidden_size"]
     out: Any = gguf.GGUFWriter(str(file), "llama")
@@ -56,4 +56,4 @@ def write_gguf(folder: Path, characters: str, file: Path) -> None:
     out.write_header_to_file()
     out.write_kv_data_to_file()
     out.write_tensors_to_file()
-    out.close()
+    _ = out.close()

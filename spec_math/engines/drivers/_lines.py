@@ -51,11 +51,12 @@ def by_lookahead(command: Sequence[str]) -> Answered:
 
     def answered(requests: list[dict[str, Any]], lookahead: int) -> list[dict[str, Any]]:
         if lookahead not in own:
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-            own[lookahead] = subprocess.Popen([*command, str(lookahead)], text=True, **pipes)
+            whole = [*command, str(lookahead)]
+            own[lookahead] = subprocess.Popen(whole, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             own[lookahead].stdout.readline()
         process = own[lookahead]
-        print(json.dumps({"requests": requests, "lookahead": lookahead}), file=process.stdin, flush=True)
+        process.stdin.write(json.dumps({"requests": requests, "lookahead": lookahead}) + "\n")
+        process.stdin.flush()
         line = process.stdout.readline()
         answers = json.loads(line)["answers"] if line else [{"failed": "the engine ended"}] * len(requests)
         if any("failed" in one for one in answers):  # what is left of it is not to be trusted

@@ -9,6 +9,8 @@ import tempfile
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -18,13 +20,11 @@ from _lines import characters_of, serve
 
 NEUTRAL = {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "repeat_last_n": 4096, "cache_prompt": True}
 ORDER = ["penalties", "temperature", "min_p", "top_k", "top_p"]
-MISSING = {"bad_words", "min_tokens"}
 
 
 def served(files: dict[str, str], lookahead: int) -> Any:
     """Start a server, and return it."""
-    import xllamacpp
-
+    xllamacpp: Any = import_module("xllamacpp")
     asked = xllamacpp.CommonParams()
     asked.model.path, asked.n_parallel, asked.n_ctx, asked.verbosity = files["target"], 8, 4096, -1
     asked.cpuparams.n_threads, asked.warmup = 1, False
@@ -39,10 +39,9 @@ def served(files: dict[str, str], lookahead: int) -> Any:
 def answered(url: str, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to one request."""
     options = dict(asked["options"])
-    if MISSING & set(options):
-        return {"refused": f"llama.cpp's server has no {' or '.join(sorted(MISSING))}"}
-    if "repetition_penalty" in options:
-        options["repeat_penalty"] = options.pop("repetition_penalty")
+    if {"bad_words", "min_tokens"} & set(options):
+        return {"refused": "llama.cpp's server has no bad_words or min_tokens"}
+    options["repeat_penalty"] = options.pop("repetition_penalty", 1.0)
     if "logit_bias" in options:
         options["logit_bias"] = [[int(token), bias] for token, bias in options["logit_bias"].items()]
     body = {**NEUTRAL, **options, "samplers": ORDER, "prompt": asked["prompt"], "n_predict": asked["number"]}
@@ -72,7 +71,7 @@ def main() -> None:
             if lookahead not in servers:
                 servers[lookahead] = served(files, lookahead)
             address = servers[lookahead].listening_address
-            return list(pool.map(lambda one: answered(address, one), requests))
+            return list(pool.map(partial(answered, address), requests))
 
         serve({"engine": "llama.cpp", "version": f"xllamacpp {version('xllamacpp')}", "logprobs": "raw"}, asked)
 

@@ -5,6 +5,8 @@ Speaks the lines of `spec_math.engines.protocol`; each lookahead gets a runner o
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -39,16 +41,14 @@ def answered(module: Any, own: Any, tokens_of: tuple[str, bool], asked: dict[str
         choice = own.send_completion_request(module.CompletionRequest(**given)).choices[0]
     except BaseException as error:  # a panic of Rust is no Exception
         return {"failed": f"{type(error).__name__}: {error}"[:300]}
-    tokens = [characters.index(one) for one in choice.text]
-    if choice.finish_reason == "stop" and end:
-        tokens.append(len(characters) - 1)
+    ended = choice.finish_reason == "stop" and end
+    tokens = [characters.index(one) for one in choice.text] + [len(characters) - 1] * ended
     return {"tokens": tokens[: asked["number"]]}  # it may emit one more than it is asked for
 
 
 def main() -> None:
     """Read requests and write answers until the input ends."""
-    import mistralrs
-
+    mistralrs: Any = import_module("mistralrs")
     pair, runners = Path(sys.argv[1]), dict[int, Any]()
     tokens_of = characters_of(pair)
     with ThreadPoolExecutor(8) as pool:
@@ -57,7 +57,7 @@ def main() -> None:
             if lookahead not in runners:
                 runners[lookahead] = runner(mistralrs, pair, lookahead)
             own = runners[lookahead]
-            found = list(pool.map(lambda one: answered(mistralrs, own, tokens_of, one), requests))
+            found = list(pool.map(partial(answered, mistralrs, own, tokens_of), requests))
             if any("failed" in one for one in found):  # what is left of it is not to be trusted
                 del runners[lookahead]
             return found

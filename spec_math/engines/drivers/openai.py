@@ -8,6 +8,7 @@ import sys
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def main() -> None:
 
             def asked(requests: list[dict[str, Any]], lookahead: int) -> list[dict[str, Any]]:
                 at = 1 if lookahead == 0 else 0
-                return list(pool.map(lambda one: answered(urls[at], models[at], tokens_of, one), requests))
+                return list(pool.map(partial(answered, urls[at], models[at], tokens_of), requests))
 
             about = {"engine": urls[0], "plain": len(urls) > 1, "adjustable": False, "logprobs": "either"}
             serve(about, asked)

