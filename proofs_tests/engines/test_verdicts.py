@@ -12,6 +12,7 @@ import pytest
 
 from proofs_tests.engines.test_command import run
 from spec_math.engines import study as of_engines
+from spec_math.engines.options import processed
 from spec_math.engines.pair import PairShape, tables, write
 from spec_math.engines.protocol import Recorded, answer_of
 from spec_math.engines.questions import CaseRun
@@ -199,3 +200,11 @@ def test_settings_written_are_read_back(tmp_path: Path) -> None:
     assert run("stub", "--target", "sharp", "--samples", "100", "--out", str(tmp_path))[0] == 3
     setting = json.loads((tmp_path / "texts.jsonl").read_text().splitlines()[0])["setting"]
     assert (setting["target"], setting["draft"], setting["kind"]) == ("sharp", "near", None)
+
+
+def test_a_bad_word_that_begins_in_the_prompt_decides_nothing() -> None:
+    """transformers forbids its end after a prompt, vLLM does not; both are judged by what they agree on."""
+    prompts, texts = [(5, 3), (5,), (5, 3)], [(), (3,), (2,)]
+    found = processed(np.zeros((3, 6)), {"bad_words": [[3, 1]]}, prompts, texts)
+    assert found.margins.tolist() == [0.0, np.inf, np.inf]
+    assert found.masses[:, 1].tolist() == pytest.approx([1 / 6, 0, 1 / 6])

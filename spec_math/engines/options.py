@@ -30,7 +30,7 @@ class Processed(NamedTuple):
     """Masses [n, V] that a token is drawn from, and how near a row was to another decision of its options [n].
 
     `margins` are differences of log-probabilities (nats): the least change that would let a filter keep another set of
-    tokens, or the argmax be another token; inf where no option decides.
+    tokens, or the argmax be another token; inf where no option decides, 0 where engines differ on what an option means.
 
     Made by `processed`.
     """
@@ -228,6 +228,9 @@ def processed(
                 continue
             value = options[name]
             margins = np.minimum(margins, _margin(name, logits, value))
+            if name == "bad_words":  # transformers lets a word begin in the prompt, vLLM does not
+                whole = [(*prompt, *text) for prompt, text in zip(prompts, texts, strict=True)]
+                margins[(bad_words(logits, value, whole) != bad_words(logits, value, texts)).any(axis=1)] = 0
             logits = _applied(name, logits, value, (counts, seen, texts, end))
         return Processed(softmax(logits), margins)
 

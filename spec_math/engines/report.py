@@ -39,11 +39,9 @@ def told(run: CaseRun) -> str:
     by: dict[str, list[Failure]] = {}
     for failure in run.failures:
         by.setdefault(failure.question, []).append(failure)
-    for question in ("answer", "end of the text"):
+    for question in ("answer", "end of the text", *["log-probabilities"] * (len(by) == 1)):
         if question in by:
             return by[question][0].said
-    if set(by) == {"log-probabilities"}:
-        return by["log-probabilities"][0].said
     for question, said in (
         ("one seed, one text", "a seed that is used again gives other texts: seeds are ignored"),
         ("independence of requests in a batch", "requests of one batch share random numbers"),
@@ -274,7 +272,7 @@ def _unseen(about: About, runs: Sequence[CaseRun]) -> list[str]:
         "Requests were asked one by one: batches were not tested.": max(run.case.batch for run in runs) == 1,
         "The engine returned no log-probabilities: none were compared.": not any(run.logprobs["told"] for run in runs),
         "The engine has no seeds: they were not tested.": not about.seeds,
-        f"{left:,} tokens were left out, where rounding may change what an option keeps.": left > 0,
+        f"{left:,} tokens were left out: rounding, or bad words begun in prompts, decide on them.": left > 0,
     }
     refused = {f"{run.case.name}: refused ({run.refused}).": 0 for run in runs if run.refused and not run.failures}
     always = "Long texts, preemption, prefix caches and other models than this pair were not tested."

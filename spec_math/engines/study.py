@@ -32,7 +32,7 @@ from spec_math.engines.protocol import (
     command_of,
 )
 from spec_math.engines.questions import Case, CaseRun, plan
-from spec_math.engines.releases import Turn, environment, released, turned
+from spec_math.engines.releases import environment, released, turned
 from spec_math.engines.report import of_releases, result_of
 from spec_math.result import Result
 from spec_math.sequential.evidence import level
@@ -293,8 +293,7 @@ def started_again(request: EngineRequest, pair: Pair, failed: CaseRun, settings:
 
 def _command(request: EngineRequest, place: Path) -> list[str]:
     python = request.python or (environment(request.engine or "", request.version) if request.version else "")
-    started = python, request.speculative
-    return command_of(request.engine or "", request.url, request.baseline_url, place, started)
+    return command_of(request.engine or "", request.url, request.baseline_url, place, (python, request.speculative))
 
 
 @contextmanager
@@ -416,5 +415,4 @@ def _over_releases(request: EngineRequest, progress: Progress) -> Result:
         said[version] = found.finding
         return {0: False, 1: True}.get(found.exit_code)
 
-    turn: Turn = turned(versions[first : last + 1], fails)
-    return of_releases(request.engine or "", turn, said)
+    return of_releases(request.engine or "", turned(versions[first : last + 1], fails), said)
