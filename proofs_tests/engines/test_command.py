@@ -33,7 +33,7 @@ def test_a_lossy_engine_is_found_recorded_and_judged_again_without_it(tmp_path: 
     assert code == 1
     assert "stub: not lossless" in said
     assert "of the known bugs the nearest is: a rejection redraws from the target (M11)" in said
-    assert "Without speculation nothing is wrong. The smallest lookahead that was seen to fail is" in said
+    assert "tokens. The smallest lookahead that was seen to fail is" in said
     told = json.loads((tmp_path / "engine.json").read_text())
     again, repeated = run(str(tmp_path / "texts.jsonl"), "--out", str(tmp_path / "again.json"))
     assert again == 1
@@ -192,7 +192,7 @@ def test_whether_a_failure_moves_from_run_to_run_is_said(tmp_path: Path) -> None
     assert run("pair", "--kind", "tables", "--out", str(pair))[0] == 0
     code, said = run(str(driver), "--pair", str(pair), *FEW)
     assert code == 1
-    assert "A new process gives other texts for the same seeds: what fails moves from run to run." in said
+    assert "A new process gives other texts for the same seeds." in said
 
 
 FAILING = """

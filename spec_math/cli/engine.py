@@ -51,7 +51,7 @@ def engine(  # noqa: PLR0913 - typer takes an argument an option
     samples: Annotated[int, _asked(help="Number of tokens of the main question; the others get a share.")] = 8000,
     target: Annotated[str, _pair(help="Shape of a new pair's target: plain, sharp, flat or tied.")] = "plain",
     draft: Annotated[str, _pair(help="Draft of a new pair: near, far, equal or disjoint.")] = "near",
-    kind: Annotated[str, _pair(help="Kind of a new pair: llama, or tables for the stub engine.")] = "llama",
+    kind: Annotated[str | None, _pair(help="Kind of a new pair: llama, or tables as for the stub engine.")] = None,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
@@ -77,7 +77,7 @@ def engine(  # noqa: PLR0913 - typer takes an argument an option
     [bold]Exit codes[/bold]: 0 nothing is wrong, 1 something is wrong, 2 bad input or no engine, 3 too little was seen.
     """
     if name == "pair":
-        study(lambda _: _written(kind, target, draft, seed, out), None)
+        study(lambda _: _written(kind or "llama", target, draft, seed, out), None)
     from spec_math.engines import study as of_engines
     from spec_math.render.output import ENDINGS
 
@@ -85,6 +85,7 @@ def engine(  # noqa: PLR0913 - typer takes an argument an option
     asked = of_engines.EngineRequest(name, url, baseline_url, pair, tuple(option or ()), matrix, pairs, lookahead)
     asked = replace(asked, batch=batch, number=number, alpha=alpha, samples=samples, seed=seed, record=folder)
     asked = replace(asked, python=python, speculative=speculative, version=version, since=since, until=until)
+    asked = replace(asked, kind=kind, target=target, draft=draft)
     study(lambda progress: of_engines.study(asked, progress), out)
 
 

@@ -159,8 +159,7 @@ def model_of(folder: Path) -> Model:
     from safetensors.numpy import load_file
 
     held = load_file(folder / "model.safetensors")
-    end = json.loads(config.read_text(encoding="utf-8")).get("eos_token_id")
-    return Table(held["first"], held["second"], end)
+    return Table(held["first"], held["second"], json.loads(config.read_text(encoding="utf-8")).get("eos_token_id"))
 
 
 def first_tokens(model: Model, prompt: Text, n: int, options: Mapping[str, Any] | None = None) -> dict[Text, float]:

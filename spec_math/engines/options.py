@@ -30,7 +30,7 @@ class Processed(NamedTuple):
     """Masses [n, V] that a token is drawn from, and how near a row was to another decision of its options [n].
 
     `margins` are differences of log-probabilities (nats): the least change that would let a filter keep another set of
-    tokens, or the argmax be another token; inf where no option decides.
+    tokens, or the argmax be another token; inf where no option decides, 0 where engines differ on what an option means.
 
     Made by `processed`.
     """
@@ -183,6 +183,18 @@ def known(options: Mapping[str, Any]) -> Mapping[str, Any]:
     return options
 
 
+def fit(options: Mapping[str, Any], size: int) -> bool:
+    """Return whether options can be applied to V tokens, and leave one.
+
+    >>> fit({"top_p": 0.5}, 4), fit({"logit_bias": {"7": 1.0}}, 4)
+    (True, False)
+    """
+    try:
+        return bool(np.isfinite(processed(np.zeros((1, size)), options, [(0,)], [(0, 1)], size - 1).masses).all())
+    except (TypeError, ValueError, LookupError, AttributeError):
+        return False
+
+
 def processed(
     logits: Array,
     options: Mapping[str, Any],
@@ -216,6 +228,9 @@ def processed(
                 continue
             value = options[name]
             margins = np.minimum(margins, _margin(name, logits, value))
+            if name == "bad_words":  # transformers lets a word begin in the prompt, vLLM does not
+                whole = [(*prompt, *text) for prompt, text in zip(prompts, texts, strict=True)]
+                margins[(bad_words(logits, value, whole) != bad_words(logits, value, texts)).any(axis=1)] = 0
             logits = _applied(name, logits, value, (counts, seen, texts, end))
         return Processed(softmax(logits), margins)
 
@@ -224,20 +239,20 @@ def _indices(text: Text) -> Array:
     return np.asarray(text, dtype=np.int64)
 
 
+_PLAIN = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "logit_bias": logit_bias}
+
+
 def _applied(name: str, logits: Array, value: Any, history: tuple[Array, Array, Sequence[Text], int | None]) -> Array:
     counts, seen, texts, end = history
+    if name in _PLAIN:
+        return _PLAIN[name](logits, value)
     if name == "bad_words":
         return bad_words(logits, value, texts)
     if name == "min_tokens":
         return min_tokens(logits, value, np.array([len(text) for text in texts]), end)
     if name == "repetition_penalty":
         return repetition_penalty(logits, value, seen)
-    if name in ("frequency_penalty", "presence_penalty"):
-        return {"frequency_penalty": frequency_penalty, "presence_penalty": presence_penalty}[name](
-            logits, value, counts
-        )
-    plain = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "logit_bias": logit_bias}
-    return plain[name](logits, value)
+    return (frequency_penalty if name == "frequency_penalty" else presence_penalty)(logits, value, counts)
 
 
 def _margin(name: str, logits: Array, value: Any) -> Array:

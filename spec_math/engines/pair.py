@@ -53,12 +53,8 @@ class PairShape:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, value, among in (
-            ("kind", self.kind, KINDS),
-            ("target", self.target, tuple(SHAPES)),
-            ("draft", self.draft, DRAFTS),
-        ):
-            if value not in among:
+        for name, among in (("kind", KINDS), ("target", tuple(SHAPES)), ("draft", DRAFTS)):
+            if (value := getattr(self, name)) not in among:
                 raise ValueError(f"{name} is one of {', '.join(among)}; got {value!r}")
         if not 4 <= count(self.size, "size") <= len(TOKENS):
             raise ValueError(f"a pair has 4 to {len(TOKENS)} tokens; got {self.size}")
@@ -207,20 +203,10 @@ def _write_llama(shape: PairShape, part: str, folder: Path) -> None:
 
 
 def _config(transformers: Any, shape: PairShape) -> Any:
-    return transformers.LlamaConfig(
-        vocab_size=shape.size,
-        hidden_size=WIDTH,
-        intermediate_size=WIDTH,
-        num_hidden_layers=LAYERS,
-        num_attention_heads=HEADS,
-        num_key_value_heads=HEADS,
-        max_position_embeddings=512,
-        bos_token_id=None,
-        eos_token_id=shape.size - 1 if shape.end else None,
-        pad_token_id=None,
-        tie_word_embeddings=False,
-        dtype="float32",
-    )
+    sizes = {"vocab_size": shape.size, "hidden_size": WIDTH, "intermediate_size": WIDTH, "max_position_embeddings": 512}
+    heads = {"num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "num_key_value_heads": HEADS}
+    ends = {"bos_token_id": None, "eos_token_id": shape.size - 1 if shape.end else None, "pad_token_id": None}
+    return transformers.LlamaConfig(**sizes, **heads, **ends, tie_word_embeddings=False, dtype="float32")
 
 
 def _shaped(torch: Any, model: Any, shape: PairShape, part: str) -> None:

@@ -118,10 +118,10 @@ def answer_of(told: Any, request: Request, size: int) -> Answer:
     if not isinstance(told, dict):
         raise ValueError(f"the engine answered {str(told)[:80]!r}; an answer is an object with tokens")
     if told.get("refused") is not None:
-        return Answer(refused=str(told["refused"]))
+        return Answer(refused=_shown(told["refused"]))
     given = cast("dict[str, Any]", told)
     if given.get("failed") is not None:
-        return Answer(failed=str(given["failed"]))
+        return Answer(failed=_shown(given["failed"]))
     tokens: Any = given.get("tokens")
     logprobs, accepted, counts = given.get("logprobs"), given.get("accepted"), given.get("counts")
     if not _numbers(tokens, int):
@@ -133,20 +133,23 @@ def answer_of(told: Any, request: Request, size: int) -> Answer:
         raise ValueError(f"the engine answered {len(tokens)} tokens; {request.number} were asked for")
     if logprobs is not None and not (_numbers(logprobs, (int, float)) and len(logprobs) == len(tokens)):
         raise ValueError(f"the engine answered log-probabilities {str(logprobs)[:80]}; one number a token is expected")
-    if accepted is not None and not _numbers(accepted, int):
+    if accepted is not None and not (_numbers(accepted, int) and min(accepted, default=0) >= 0):
         raise ValueError(f"the engine answered accepted counts {str(accepted)[:80]}; they are a list of whole numbers")
     if counts is not None and not (_numbers(counts, int) and len(counts) == 2 and 0 <= counts[1] <= counts[0]):
         raise ValueError(f"the engine answered counts {str(counts)[:80]}; they are [drafted, accepted]")
-    return Answer(
-        tuple(tokens),
-        None if logprobs is None else tuple(map(float, logprobs)),
-        None if accepted is None else tuple(accepted),
-        counts=None if counts is None else (counts[0], counts[1]),
-    )
+    beside = None if logprobs is None else tuple(map(float, logprobs)), None if accepted is None else tuple(accepted)
+    return Answer(tuple(tokens), *beside, counts=None if counts is None else (counts[0], counts[1]))
 
 
 def _numbers(told: Any, kind: Any) -> bool:
-    return isinstance(told, list) and all(isinstance(one, kind) and not isinstance(one, bool) for one in told)
+    if not isinstance(told, list) or not all(isinstance(one, kind) and not isinstance(one, bool) for one in told):
+        return False
+    return all(isinstance(one, float) or one.bit_length() < 64 for one in told)
+
+
+def _shown(said: Any) -> str:
+    """Return what an engine says without what terminals and XML cannot show."""
+    return "".join(one if one.isprintable() else " " for one in str(said))
 
 
 class Driver:
@@ -221,14 +224,13 @@ class Driver:
             raise ValueError(self._complaint(f"the driver was silent for {self._patience:g} seconds")) from None
         if line is None:
             raise ValueError(self._complaint("the driver ended"))
-        try:
+        told = None
+        with suppress(ValueError, RecursionError):
             told = json.loads(line)
-        except ValueError:
-            told = None
         if not isinstance(told, dict):
             raise ValueError(self._complaint(f"the driver wrote {line[:80]!r}, which is no JSON object"))
         if "error" in told:
-            raise ValueError(str(told["error"]))
+            raise ValueError(_shown(told["error"]))
         return told
 
     def _complaint(self, what: str) -> str:
@@ -313,7 +315,8 @@ class Recorded:
         self._calls: list[Any] = []
         try:
             with path.open(encoding="utf-8") as file:
-                head, *self._calls = (json.loads(line) for line in file)
+                # A process that was ended leaves half a line.
+                head, *self._calls = (json.loads(line) for line in file if line.endswith("\n"))
             self.setting: dict[str, Any] = head["setting"]
             self.about = about_of(head["about"])
             self.note = self._calls.pop()["note"] if self._calls and "note" in self._calls[-1] else ""

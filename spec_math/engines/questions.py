@@ -202,7 +202,7 @@ class CaseRun:
 
     `for_ignored` is the log of how much likelier the tokens are where the options are ignored. `tokens` counts all that
     were asked for and judged, `left_out` those whose options came within the engine's own rounding of another decision.
-    `drafted` and `accepted` count drafts, and `rounds` rounds, where they are told; `first` is the first call.
+    `drafted`, `accepted`, `rejected` and `rounds` count drafts and rounds, where told; `first` is the first call.
 
     Made by `study.audit_engine`.
     """
@@ -217,7 +217,7 @@ class CaseRun:
                 ("one context", name): test for name, test in zip(CONTEXTS, self._contexts.values(), strict=True)
             }
         self.texts = self.tokens = self.left_out = 0
-        self.accepted = self.rounds = self.drafted = 0
+        self.accepted = self.rounds = self.drafted = self.rejected = 0
         self.for_ignored = 0.0
         self.refused: str | None = None
         self.failures: list[Failure] = []
@@ -320,10 +320,8 @@ class CaseRun:
             self._update("options ignored", "by probability", ranks[kept])
             self._identity("distribution", "against no options").take(tokens[kept], masses[kept], plain[kept])
             with np.errstate(divide="ignore"):
-                here = np.flatnonzero(kept)
-                self.for_ignored += float(
-                    (np.log(plain[here, tokens[here]]) - np.log(masses[here, tokens[here]])).sum()
-                )
+                drawn = np.flatnonzero(kept), tokens[kept]
+                self.for_ignored += float((np.log(plain[drawn]) - np.log(masses[drawn])).sum())
         if ("distribution", LATE) in self.tests:
             late = processed(logits, options, heads, [text[:-1] for text in starts], target.end, order).masses
             usable = kept & np.isfinite(late).all(axis=1)
@@ -337,9 +335,8 @@ class CaseRun:
     def _allowed(self) -> float:
         """The rounding of the engine's own logits after the options, in nats: two logits are compared."""
         options = self.case.options
-        scale = max(1.0, float(options.get("repetition_penalty", 1.0))) / min(
-            1.0, float(options.get("temperature") or 1)
-        )
+        penalty = float(options.get("repetition_penalty", 1.0))
+        scale = max(penalty, 1 / penalty) / min(1.0, float(options.get("temperature") or 1))
         return 2 * scale * self._pair.target.rounding
 
     def _identity(self, question: str, group: str) -> Any:
@@ -379,6 +376,7 @@ class CaseRun:
             if answer.counts is not None:
                 self.drafted += answer.counts[0]
                 self.accepted += answer.counts[1]
+                self.rejected += answer.counts[0] - answer.counts[1]
             if not answer.accepted or i not in of_text:
                 continue
             self.accepted += sum(answer.accepted)
@@ -387,6 +385,9 @@ class CaseRun:
             for number, accepted in enumerate(answer.accepted):
                 if accepted == self.case.lookahead and at + accepted < longest:
                     found[-1, of_text[i] + at + accepted] = True
+                # The last token of a text may follow fewer drafts than the lookahead, all of them accepted.
+                short = self.case.lookahead is None or accepted < self.case.lookahead
+                self.rejected += short and at + accepted < longest - (accepted > 0)
                 at += accepted + 1
                 if at >= longest:
                     break
@@ -421,9 +422,9 @@ class CaseRun:
         if len(told) != len(tokens):  # what follows an end token was cut off
             return
         rows, returned = np.arange(len(tokens)), np.array(told)
-        here = np.isfinite(returned) & kept & (laws[1][rows, tokens] > 1e-6) & (laws[0][rows, tokens] > 1e-6)
+        here = ~np.isnan(returned) & kept & (laws[1][rows, tokens] > 1e-6) & (laws[0][rows, tokens] > 1e-6)
         self.logprobs["told"] += int(here.sum())
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             for name, law in zip(("raw", "processed", "draft"), laws, strict=True):
                 off = np.abs(returned - np.log(law[rows, tokens])) > self._allowed + PRINTED
                 self.logprobs[name] += int((off & here).sum())

@@ -40,13 +40,11 @@ def environment(engine: str, version: str, home: Path = HOME) -> str:
     Traceback (most recent call last):
     ValueError: no package is known of 'mine'; --version is for llama_cpp, mistralrs, openvino, transformers, vllm
     """
-    if engine not in PACKAGES:
-        raise ValueError(f"no package is known of {engine!r}; --version is for {', '.join(sorted(PACKAGES))}")
+    package, *others = _packages(engine)
     place = home / f"{engine}-{version}"
     python = place / "bin" / "python"
     if (place / "ready").is_file():
         return str(python)
-    package, *others = PACKAGES[engine]
     ran([sys.executable, "-m", "venv", "--clear", str(place)])
     ran([str(python), "-m", "pip", "install", "--quiet", f"{package}=={version}", *others])
     ran([str(python), "-m", "pip", "uninstall", "--quiet", "--yes", *UNUSED])
@@ -54,13 +52,19 @@ def environment(engine: str, version: str, home: Path = HOME) -> str:
     return str(python)
 
 
+def _packages(engine: str) -> tuple[str, ...]:
+    if engine not in PACKAGES:
+        raise ValueError(f"no package is known of {engine!r}; --version is for {', '.join(sorted(PACKAGES))}")
+    return PACKAGES[engine]
+
+
 def released(engine: str) -> list[str]:
     """Return the releases of an engine that the package index has, the oldest first.
 
     Raises:
-        ValueError: the index cannot be asked.
+        ValueError: the engine has no packages, or the index cannot be asked.
     """
-    said = ran([sys.executable, "-m", "pip", "index", "versions", PACKAGES[engine][0]])
+    said = ran([sys.executable, "-m", "pip", "index", "versions", _packages(engine)[0]])
     found = re.search(r"Available versions: (.*)", said)
     return [one.strip() for one in reversed(found[1].split(","))] if found else []
 

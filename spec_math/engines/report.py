@@ -39,27 +39,26 @@ def told(run: CaseRun) -> str:
     by: dict[str, list[Failure]] = {}
     for failure in run.failures:
         by.setdefault(failure.question, []).append(failure)
-    for question in ("answer", "end of the text"):
+    for question in ("answer", "end of the text", *["log-probabilities"] * (len(by) == 1)):
         if question in by:
             return by[question][0].said
-    if set(by) == {"log-probabilities"}:
-        return by["log-probabilities"][0].said
     for question, said in (
         ("one seed, one text", "a seed that is used again gives other texts: seeds are ignored"),
         ("independence of requests in a batch", "requests of one batch share random numbers"),
         ("independence of successive calls", "successive calls share random numbers"),
     ):
-        if question in by:
+        # Numbers of a wrong distribution are not uniform, and so are differences of two that are independent.
+        if question in by and (question == "one seed, one text" or not by.keys() & {"distribution", "position"}):
             return said
     parts = ["tokens do not have the exact distribution"]
     if status(run) == "ignored":
         parts = ["tokens look as if the option were ignored"]
     if "position" in by:
         first = min((failure.group.split(" ")[0] for failure in by["position"]), key=lambda one: int(one.split("-")[0]))
-        parts.append(f"from position {first} on")
+        parts.append(f"seen from position {first} on")
     places = sorted({failure.group for failure in by.get("place in the batch", [])})
     if 0 < len(places) < run.case.batch:
-        parts.append(f"at place {', '.join(places)} of the batch of {run.case.batch}")
+        parts.append(f"seen at place {', '.join(places)} of the batch of {run.case.batch}")
     if set(by) == {"bonus token"}:
         parts.append("in the bonus token after a whole accepted block")
     if set(by) == {"first token of a round"}:
@@ -138,8 +137,10 @@ def _answer(runs: Sequence[CaseRun]) -> tuple[str, str, int]:
     already = {run.case.name for run in plain if run.wrong}
     own = [run for run in speculative if not run.wrong or run.case.name not in already]
     if own and "no options" not in already:
-        asked = any(run.case.lookahead == 0 for run in runs)
-        without = "Without speculation nothing is wrong." if asked else "It was not asked without speculation."
+        names = {run.case.name for run in own}
+        asked = sum(run.tokens for run in runs if run.case.lookahead == 0 and run.case.name in names)
+        without = f"Without speculation nothing is wrong in {asked:,} tokens."
+        without = without if asked else "It was not asked without speculation."
         if plain:
             without = f"Already without speculation, {_told_of(plain)}."
         what = "not lossless" if any(run.wrong for run in own) else "log-probabilities are wrong"
@@ -153,12 +154,20 @@ def _answer(runs: Sequence[CaseRun]) -> tuple[str, str, int]:
         return "undecided", f"The engine refused plain requests ({main.refused}).", 3
     if effect is None or effect > FOUND:
         return "undecided", f"{main.tokens:,} tokens do not find a total variation of {FOUND:g}; raise --samples.", 3
-    drafted = main.drafted or main.rounds * (main.case.lookahead or 0)
-    if drafted and main.accepted in (0, drafted):
-        which = "accepted" if main.accepted == 0 else "rejected"
-        return "undecided", f"None of {drafted:,} drafted tokens was {which}: speculation was not tested.", 3
-    found = f"a total variation of {effect:.2g} between sixteen cells of equal probability"
-    return "nothing is wrong", f"{found.capitalize()} would have been found with probability 0.99. That is no proof.", 0
+    if main.case.lookahead == 0:
+        return (
+            "undecided",
+            f"Speculation was not asked about; without it nothing is wrong in {main.tokens:,} tokens.",
+            3,
+        )
+    if (main.drafted or main.rounds) and not (main.accepted and main.rejected):
+        which = "rejected" if main.accepted else "accepted"
+        return "undecided", f"None of the drafted tokens was {which}: speculation was not tested.", 3
+    found = f"A total variation of {effect:.2g} between sixteen cells of equal probability"
+    with_options = [run for run in runs if run.case.options and run.case.name != "greedy" and run.refused is None]
+    least = max((_effect(run) or 1.0 for run in with_options if run.case.lookahead == main.case.lookahead), default=0)
+    beside = f" without options, and one of {least:.2g} with each option that was asked" if least > effect else ""
+    return "nothing is wrong", f"{found} would have been found with probability 0.99{beside}. That is no proof.", 0
 
 
 def _told_of(failed: Sequence[CaseRun]) -> str:
@@ -199,16 +208,8 @@ def _questions(runs: Sequence[CaseRun]) -> Table:
             answer = "wrong" if failed else "nothing wrong" if seen else "not asked"
             evidence = None if worst is None or not seen else min(worst.log_peak / float(np.log(10)), 999.0)
             where = ", ".join(failure.group for failure in failed[:3])
-            cells = (
-                run.case.name,
-                _speculation(run),
-                question,
-                answer,
-                where,
-                worst.samples if worst else None,
-                evidence,
-            )
-            found.append(Row(cells, "wrong" if failed else "", f"{run.case.name} {run.case.lookahead}"))
+            cells = run.case.name, _speculation(run), question, answer, where, worst.samples if worst else None
+            found.append(Row((*cells, evidence), "wrong" if failed else "", f"{run.case.name} {run.case.lookahead}"))
     return Table("questions", "Questions", (*columns, *numbers), tuple(found))
 
 
@@ -244,10 +245,7 @@ def _returned(runs: Sequence[CaseRun]) -> str:
 
 
 def _cases(runs: Sequence[CaseRun]) -> Table:
-    counts = (
-        Column(name, "count")
-        for name in ("texts", "tokens", "left out", "rounds", "drafted", "accepted", "first failure")
-    )
+    names = ("texts", "tokens", "left out", "rounds", "drafted", "accepted", "first failure")
     effect = Column("would find", "number", "total variation", digits=3)
     found: list[Row] = []
     for run in runs:
@@ -255,7 +253,12 @@ def _cases(runs: Sequence[CaseRun]) -> Table:
         numbers: tuple[Cell, ...] = (run.texts, run.tokens, run.left_out, run.rounds, run.drafted, run.accepted, first)
         cells = run.case.name, _speculation(run), *numbers, _effect(run) if run.tokens else None
         found.append(Row(cells, "wrong" if run.wrong else ""))
-    return Table("cases", "Cases", (Column("case"), Column("speculation"), *counts, effect), tuple(found))
+    return Table(
+        "cases",
+        "Cases",
+        (Column("case"), Column("speculation"), *(Column(name, "count") for name in names), effect),
+        tuple(found),
+    )
 
 
 def _unseen(about: About, runs: Sequence[CaseRun]) -> list[str]:
@@ -269,8 +272,8 @@ def _unseen(about: About, runs: Sequence[CaseRun]) -> list[str]:
         "Requests were asked one by one: batches were not tested.": max(run.case.batch for run in runs) == 1,
         "The engine returned no log-probabilities: none were compared.": not any(run.logprobs["told"] for run in runs),
         "The engine has no seeds: they were not tested.": not about.seeds,
-        f"{left:,} tokens were left out, where rounding may change what an option keeps.": left > 0,
+        f"{left:,} tokens were left out: rounding, or bad words begun in prompts, decide on them.": left > 0,
     }
-    refused = [f"{run.case.name}: refused ({run.refused})." for run in runs if run.refused and not run.failures]
+    refused = {f"{run.case.name}: refused ({run.refused}).": 0 for run in runs if run.refused and not run.failures}
     always = "Long texts, preemption, prefix caches and other models than this pair were not tested."
-    return [said for said, holds in sentences.items() if holds] + refused + [always]
+    return [*(said for said, holds in sentences.items() if holds), *refused, always]

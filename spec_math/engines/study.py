@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import count
-from spec_math.engines.options import ORDER, known
+from spec_math.engines.options import ORDER, fit, known
 from spec_math.engines.pair import Pair, PairShape, read, write
 from spec_math.engines.protocol import (
     About,
@@ -32,7 +32,7 @@ from spec_math.engines.protocol import (
     command_of,
 )
 from spec_math.engines.questions import Case, CaseRun, plan
-from spec_math.engines.releases import Turn, environment, released, turned
+from spec_math.engines.releases import environment, released, turned
 from spec_math.engines.report import of_releases, result_of
 from spec_math.result import Result
 from spec_math.sequential.evidence import level
@@ -92,6 +92,9 @@ class EngineRequest:
     version: str | None = None
     since: str | None = None
     until: str | None = None
+    kind: str | None = None
+    target: str = "plain"
+    draft: str = "near"
 
 
 def options_of(texts: Sequence[str]) -> dict[str, Any]:
@@ -133,33 +136,28 @@ def cases_of(request: EngineRequest, about: About) -> list[Case]:
     if request.matrix or request.pairs:
         named |= {f"{name}={json.dumps(value)}": {name: value} for name, value in MATRIX.items() if name not in asked}
     if request.pairs:
-        named |= {
-            f"{one} with {other}": {name: MATRIX[name] for name in (one, other)}
-            for one, other in combinations(MATRIX, 2)
-        }
+        for one, other in combinations(MATRIX, 2):
+            named[f"{one} with {other}"] = {one: MATRIX[one], other: MATRIX[other]}
     if request.lookahead is not None and not about.adjustable:
         raise ValueError(f"the lookahead of {about.engine} is set where it is started; leave --lookahead out")
     lookahead = request.lookahead if request.lookahead is not None or not about.adjustable else 3
     batch, samples = min(request.batch, about.batch), request.samples
     main = Case("no options", {}, lookahead, request.number, batch, about.seeds, samples, about.seeds)
+    once = replace(main, repeat=False)
     speculative = [
         main,
-        replace(
-            main, name="one prompt", number=min(request.number, 2), samples=samples // 2, repeat=False, prompt=(0, 1)
-        ),
-        replace(main, name="no seeds", seeded=False, samples=samples // 8, repeat=False),
-        replace(main, name="greedy", options={"temperature": 0.0}, samples=samples // 16, repeat=False),
+        replace(once, name="one prompt", number=min(request.number, 2), samples=samples // 2, prompt=(0, 1)),
+        replace(once, name="no seeds", seeded=False, samples=samples // 8),
+        replace(once, name="greedy", options={"temperature": 0.0}, samples=samples // 16),
     ]
     for name, options in named.items():
         # Filters show at once, by tokens that cannot be; biases and temperatures move probabilities, penalties few.
         share = 12 if set(options) <= FILTERS else 4 if any(name.endswith("penalty") for name in options) else 6
-        speculative.append(replace(main, name=name, options=options, samples=samples // share, repeat=False))
+        speculative.append(replace(once, name=name, options=options, samples=samples // share))
     if not about.plain or lookahead == 0:
         return speculative
     plain = [
-        replace(
-            case, lookahead=0, samples=case.samples // (4 if case is main else 3 if case.options else 2), repeat=False
-        )
+        replace(case, lookahead=0, samples=case.samples // (4 if case is main else 3), repeat=False)
         for case in speculative
         if case.name not in ("no seeds", "one prompt")
     ]
@@ -250,14 +248,11 @@ def smallest_failing(engine: Engine, pair: Pair, failed: CaseRun, settings: tupl
     Each is asked with as many tokens as the failure took, and half as many again; at the level of `audit_engine`.
     """
     case = failed.case
-    lookahead = next(
-        (k for k in range(1, case.lookahead or 1) if _fails(engine, pair, failed, settings, lookahead=k)), None
-    )
-    least = case.lookahead if lookahead is None else lookahead
-    alone = case.batch > 1 and _fails(engine, pair, failed, settings, lookahead=least, batch=1)
-    batch = (
-        "" if case.batch == 1 else ", and one request alone" if alone else f", in a batch of {case.batch}, not alone"
-    )
+    smaller = range(1, case.lookahead or 1)
+    least = next((k for k in smaller if _tried(engine, pair, failed, settings, lookahead=k).wrong), case.lookahead)
+    alone = case.batch > 1 and _tried(engine, pair, failed, settings, lookahead=least, batch=1).wrong
+    together = f", in a batch of {case.batch}, not alone" if case.batch > 1 else ""
+    batch = ", and one request alone" if alone else together
     return f"The smallest lookahead that was seen to fail is {least}{batch} ({_enough(failed):,} tokens each)."
 
 
@@ -265,9 +260,12 @@ def _enough(failed: CaseRun) -> int:
     return 3 * min(failure.tokens for failure in failed.wrong) // 2 + 100
 
 
-def _fails(engine: Engine, pair: Pair, failed: CaseRun, settings: tuple[float, int], **changes: Any) -> bool:
-    tried = replace(failed.case, samples=_enough(failed), **changes)
-    return bool(audit_engine(engine, pair, [tried], (settings[0], settings[1] + 1), no_progress)[0].wrong)
+def _tried(engine: Engine, pair: Pair, failed: CaseRun, settings: tuple[float, int], **changes: Any) -> CaseRun:
+    case = replace(failed.case, samples=_enough(failed), **changes)
+    run = audit_engine(engine, pair, [case], (settings[0], settings[1] + 1), no_progress)[0]
+    if not run.done:
+        raise CutOffError("the recorded texts end before the case does")
+    return run
 
 
 def started_again(request: EngineRequest, pair: Pair, failed: CaseRun, settings: tuple[float, int]) -> str:
@@ -280,24 +278,22 @@ def started_again(request: EngineRequest, pair: Pair, failed: CaseRun, settings:
         with Driver(_command(request, pair.folder), pair.shape.size) as other:
             again = other.ask(requests, failed.case.lookahead)
         moved = any(one.tokens != before.tokens for one, before in zip(again, answers, strict=True))
-        said = (
-            "A new process gives other texts for the same seeds: what fails moves from run to run."
-            if moved
-            else "A new process gives the same texts for the same seeds."
-        )
-    for size in (size for size in SMALLER if size < pair.shape.size and request.pair is None):
+        said = f"A new process gives {'other' if moved else 'the same'} texts for the same seeds."
+    smaller = [size for size in SMALLER if size < pair.shape.size and fit(failed.case.options, size)]
+    for size in smaller if request.pair is None else ():
         with TemporaryDirectory() as place:
             small = write(replace(pair.shape, size=size), Path(place))
             with Driver(_command(request, Path(place)), size) as other:
-                if _fails(other, small, failed, settings):
+                if _tried(other, small, failed, settings).wrong:
                     return f"{said} A vocabulary of {size} tokens is enough to see it."
-    return said if request.pair is not None else f"{said} Vocabularies of 4, 8 and 16 tokens were not seen to fail."
+    if request.pair is not None or not smaller:
+        return said
+    return f"{said} Vocabularies of {', '.join(map(str, smaller))} tokens were not seen to fail."
 
 
 def _command(request: EngineRequest, place: Path) -> list[str]:
     python = request.python or (environment(request.engine or "", request.version) if request.version else "")
-    started = python, request.speculative
-    return command_of(request.engine or "", request.url, request.baseline_url, place, started)
+    return command_of(request.engine or "", request.url, request.baseline_url, place, (python, request.speculative))
 
 
 @contextmanager
@@ -320,13 +316,16 @@ def opened(request: EngineRequest) -> Generator[tuple[Engine, Pair, EngineReques
             )
         if request.pair is None and request.url is not None:
             raise ValueError("--url needs --pair, the models that the server runs: spec-math engine pair --out pair")
-        kind = "tables" if (request.engine or "").startswith("stub") else "llama"
+        kind = request.kind or ("tables" if (request.engine or "").startswith("stub") else "llama")
+        shape = PairShape(kind, request.target, request.draft, seed=request.seed)
         place = request.record / "pair" if request.record is not None else Path(temporary) / "pair"
         command = _command(request, place)
+        if request.record is not None and (request.record / "texts.jsonl").exists():
+            raise ValueError(f"{request.record / 'texts.jsonl'} holds texts already; choose another --out")
         if request.pair is not None and request.pair.resolve() != place.resolve():
             _ = read(request.pair)
             shutil.copytree(request.pair, place, dirs_exist_ok=True)
-        pair = write(PairShape(kind, seed=request.seed), place) if request.pair is None else read(place)
+        pair = write(shape, place) if request.pair is None else read(place)
         with Driver(command, pair.shape.size) as driver:
             if request.record is None:
                 yield driver, pair, request
@@ -361,25 +360,32 @@ def study(request: EngineRequest, progress: Progress) -> Result:
     ValueError: name the engine, such as transformers or stub, or give the address of a server with --url
     """
     _ = level(request.alpha), known(options_of(request.options))
-    for name, number, most in (
-        ("--samples", request.samples, 10**8),
-        ("--batch", request.batch, 256),
-        ("--number", request.number, 256),
-        ("--lookahead", 1 if request.lookahead in (None, 0) else request.lookahead, 64),
-    ):
-        _ = limited(count(number, name), name, most)
+    for name, most in (("samples", 10**8), ("batch", 256), ("number", 256), ("lookahead", 64)):
+        if name != "lookahead" or request.lookahead:
+            _ = limited(count(getattr(request, name), f"--{name}"), f"--{name}", most)
     if request.since is not None or request.until is not None:
         return _over_releases(request, progress)
     with _kept(request), opened(request) as (engine, pair, asked):
         cases = cases_of(asked, engine.about)
         settings = asked.alpha, asked.seed
+        unfit = next((case.name for case in cases if not fit(case.options, pair.shape.size)), None)
+        if unfit is not None:
+            raise ValueError(f"{unfit}: this cannot be applied to {pair.shape.size} tokens, or leaves none")
         runs = audit_engine(engine, pair, cases, settings, progress)
-        failed = next((run for run in runs if run.wrong and run.case.lookahead), None)
-        own = any(run.wrong and run.case.lookahead == 0 for run in runs)
-        narrowed = ""
-        if failed is not None and not own:
-            if engine.about.adjustable:
-                narrowed = smallest_failing(engine, pair, failed, settings)
+        whole = len(runs) == len(cases) and runs[-1].done
+        narrowed = "" if whole else f"The texts end in case {len(runs)} of {len(cases)}, {runs[-1].case.name}. "
+        wrong = [run for run in runs if run.wrong]
+        already = {run.case.name for run in wrong if run.case.lookahead == 0}
+        failed = next((run for run in wrong if run.case.lookahead != 0), None)
+        with suppress(CutOffError):
+            # The cases without speculation have fewer tokens: too few, perhaps, to see what failed.
+            for run in wrong if engine.about.plain and "no options" not in already else ():
+                if run.case.lookahead != 0 and run.case.name not in already:
+                    runs.append(_tried(engine, pair, run, settings, lookahead=0))
+                    already |= {run.case.name} if runs[-1].wrong else set()
+            if failed is not None and not already and engine.about.adjustable:
+                narrowed += smallest_failing(engine, pair, failed, settings)
+        if failed is not None and not already:
             if isinstance(engine, Recorded):
                 narrowed += engine.note
             elif asked.url is None:
@@ -407,7 +413,6 @@ def _over_releases(request: EngineRequest, progress: Progress) -> Result:
             said[version] = f"could not be tried: {error}"
             return None
         said[version] = found.finding
-        return found.exit_code == 1
+        return {0: False, 1: True}.get(found.exit_code)
 
-    turn: Turn = turned(versions[first : last + 1], fails)
-    return of_releases(request.engine or "", turn, said)
+    return of_releases(request.engine or "", turned(versions[first : last + 1], fails), said)

@@ -17,10 +17,9 @@ ORDER = ["logit_bias", "repetition_penalty", "bad_words", "min_tokens", "tempera
 
 def settings(options: dict[str, Any], number: int) -> dict[str, Any]:
     """Return the arguments of generate for options of the protocol."""
-    if options.get("temperature") == 0:
-        return {"do_sample": False, "max_new_tokens": number}
-    given = {"top_k": 0} | {name: value for name, value in options.items() if name in NAMES}
-    given |= {"do_sample": True, "max_new_tokens": number}
+    greedy = options.get("temperature") == 0
+    given: dict[str, Any] = {"do_sample": not greedy, "max_new_tokens": number} | ({} if greedy else {"top_k": 0})
+    given |= {name: options[name] for name in NAMES & set(options) if not greedy or name == "repetition_penalty"}
     if "bad_words" in options:
         given["bad_words_ids"] = options["bad_words"]
     if "min_tokens" in options:
