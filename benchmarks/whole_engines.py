@@ -7,6 +7,7 @@ What cannot be installed is left out, and that is said.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from datetime import date
@@ -29,15 +30,10 @@ START, END = "<!-- tables -->\n", "<!-- end of tables -->\n"
 def judged(engine: str) -> dict[str, Any]:
     """Run the command on an engine, and return what the page says of it."""
     out, began = Path("out") / "whole_engines" / engine, monotonic()
-    command = [
-        str(Path(sys.executable).parent / "spec-math"),
-        "engine",
-        engine,
-        "--version",
-        VERSIONS[engine],
-        "--matrix",
-    ]
-    ran = subprocess.run([*command, "--out", str(out)], check=False, capture_output=True, text=True)
+    shutil.rmtree(out, ignore_errors=True)
+    tool, version = Path(sys.executable).parent / "spec-math", VERSIONS[engine]
+    command = [str(tool), "engine", engine, "--version", version, "--matrix", "--out", str(out)]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
     _ = sys.stdout.write(ran.stdout + ran.stderr)
     if ran.returncode not in (0, 1, 3):
         return {"left out": ran.stderr.strip().splitlines()[-1][:200]}

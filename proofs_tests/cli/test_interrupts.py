@@ -33,6 +33,7 @@ LONG: dict[str, tuple[str, ...]] = {
     "blocks": ("--samples", "100000", "--k", "8", "--lookahead", "8"),
     "vocabularies": ("--positions", "1000"),
     "explain": (),
+    "engine": ("stub", "--samples", "10000000"),
     "generate": ("--tokens", "1000000"),
     "report": ("--positions", "1000000"),
     "psi": ("hello", "--vocabulary", "letters.json"),

@@ -26,7 +26,7 @@ NARROWED: dict[str, tuple[str, str]] = {
     "stale_cache": ("no options", "in the first token after a round with 2 or more, then 0 accepted"),
     "bonus_temperature": ("no options", "in the bonus token after a whole accepted block"),
     "draft_logprobs": ("no options", "log-probabilities are not the target's"),
-    "seed_ignored": ("no options", "seeds are ignored"),
+    "seed_ignored": ("no options", "a seed that is used again gives other texts"),
     "end_passed": ("no options", "the text goes on after its end token"),
     "redraw": ("no options", "a rejection redraws from the target (M11)"),
     "greedy_drift": ("greedy", "from position 0 on"),

@@ -139,7 +139,7 @@ def http(pair: Pair) -> Iterator[Any]:
         ("redraw", "tokens do not have the exact distribution"),
         ("end_passed", "the text goes on after its end token"),
         ("draft_logprobs", "log-probabilities are not the target's"),
-        ("seed_ignored", "seeds are ignored"),
+        ("seed_ignored", "a seed that is used again gives other texts"),
         ("none", ""),
     ],
 )

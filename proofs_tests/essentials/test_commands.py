@@ -38,6 +38,7 @@ CALLS = {
     "blocks": ([*TABLES, "--k", "2", "--lookahead", "2", "--out", "found.json"], 0),
     "frontier": ([*TABLES, "--nodes", "4", "--samples", "12", "--temperature", "1", "--out", "found.json"], 0),
     "record": (["nothing-was-recorded"], 2),
+    "engine": (["stub", "--samples", "400", "--out", "found.json"], 3),
     "lossy": ([*ROWS, "--rule", "typical", "--out", "found.json"], 0),
     "vocabularies": (["v.json", "v.json", *ROWS, "--out", "found.json"], 0),
     "explain": ([*LAWS, "--scheme", "recursive", "--k", "2", "--seed", "7", "--out", "found.json"], 0),

@@ -14,6 +14,7 @@ import numpy as np
 
 from spec_math.arrays import Array, count
 from spec_math.engines.exact import Model, Table, model_of, quietly, torch_and_transformers
+from spec_math.files.whole import write_whole
 
 TOKENS = "abcdefghijklmnopqrstuvwxyz01234."
 """The characters of a pair; the last one that it has is its end token."""
@@ -138,7 +139,7 @@ def write(shape: PairShape, folder: Path) -> Pair:
             _write_llama(shape, part, folder / part)
         else:
             _write_table(_table(shape, part), folder / part)
-    (folder / "pair.json").write_text(json.dumps(asdict(shape), indent=1) + "\n", encoding="utf-8")
+    _ = write_whole(folder / "pair.json", json.dumps(asdict(shape), indent=1) + "\n")
     return read(folder)
 
 
@@ -147,7 +148,7 @@ def _write_table(table: Table, folder: Path) -> None:
 
     save_file({"first": table.first, "second": table.second}, folder / "model.safetensors")
     config = {"model_type": "spec_math_tables", "vocab_size": table.size, "eos_token_id": table.end}
-    (folder / "config.json").write_text(json.dumps(config) + "\n", encoding="utf-8")
+    _ = write_whole(folder / "config.json", json.dumps(config) + "\n")
 
 
 def read(folder: Path) -> Pair:
@@ -199,7 +200,7 @@ def _write_llama(shape: PairShape, part: str, folder: Path) -> None:
     ):
         path = folder / name
         held = json.loads(path.read_text(encoding="utf-8"))
-        path.write_text(json.dumps({**held, **more}, indent=1) + "\n", encoding="utf-8")
+        _ = write_whole(path, json.dumps({**held, **more}, indent=1) + "\n")
 
 
 def _config(transformers: Any, shape: PairShape) -> Any:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from spec_math.engines.options import ORDER, Text
+from spec_math.files.whole import write_whole
 
 PATIENCE = 600.0
 """Seconds that an answer may take, the start included."""
@@ -280,7 +281,7 @@ class Recorder:
     def __init__(self, engine: Engine, path: Path, setting: Mapping[str, Any]) -> None:
         self.about, self._engine, self._path = engine.about, engine, path
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"setting": dict(setting), "about": asdict(engine.about)}) + "\n", encoding="utf-8")
+        _ = write_whole(path, json.dumps({"setting": dict(setting), "about": asdict(engine.about)}) + "\n")
 
     def ask(self, requests: Sequence[Request], lookahead: int | None) -> list[Answer]:
         """Return the engine's answers, once they are written."""

@@ -261,8 +261,8 @@ class CaseRun:
     @property
     def done(self) -> bool:
         """True where no more texts are needed: enough were seen, it is refused, or it failed at half of them."""
-        first = min((failure.tokens for failure in self.wrong), default=self.case.samples)
-        return self.refused is not None or self.tokens >= min(self.case.samples, 2 * first)
+        found = [failure.tokens for failure in self.wrong if failure.question != "one seed, one text"]
+        return self.refused is not None or self.tokens >= min([self.case.samples, *(2 * tokens for tokens in found)])
 
     def _whole(self, request: Request, answer: Answer) -> Text:
         """Return a text up to its end token; what follows one, or a text that stops without one, is a failure."""

@@ -21,6 +21,8 @@ from spec_math.wording import counted
 FOUND = 0.1
 """The largest distance, in total variation of sixteen cells, that a right answer may leave unseen."""
 
+AGAIN = "a seed that is used again gives other texts"
+
 DOUBT = 7.0
 """Evidence, in nats, from which on tokens are not said to be those of another distribution: odds of a thousand."""
 
@@ -43,12 +45,12 @@ def told(run: CaseRun) -> str:
         if question in by:
             return by[question][0].said
     for question, said in (
-        ("one seed, one text", "a seed that is used again gives other texts: seeds are ignored"),
+        ("one seed, one text", AGAIN),
         ("independence of requests in a batch", "requests of one batch share random numbers"),
         ("independence of successive calls", "successive calls share random numbers"),
     ):
         # Numbers of a wrong distribution are not uniform, and so are differences of two that are independent.
-        if question in by and (question == "one seed, one text" or not by.keys() & {"distribution", "position"}):
+        if question in by and not by.keys() & {"distribution", "position"}:
             return said
     parts = ["tokens do not have the exact distribution"]
     if status(run) == "ignored":
@@ -66,6 +68,7 @@ def told(run: CaseRun) -> str:
     late = run.tests.get(("distribution", LATE))
     if isinstance(late, ContextsTest) and late.alarm is not None and not late.impossible:
         parts.append("as if the options did not see the latest tokens")
+    parts += [AGAIN] * ("one seed, one text" in by)
     return ", ".join(parts)
 
 
