@@ -8,16 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from spec_math.cli import app
+from proofs_tests.engines.commands import run
 
 FEW = ["--samples", "2000", "--alpha", "1e-4"]
-
-
-def run(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["engine", *arguments], env={"COLUMNS": "160", "NO_COLOR": "1"})
-    return done.exit_code, " ".join(done.output.split())
 
 
 def test_a_right_engine_passes_with_what_would_have_been_found() -> None:

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import fromstring
 import numpy as np
 import pytest
 
-from proofs_tests.engines.test_command import run
+from proofs_tests.engines.commands import run
 from spec_math.engines import study as of_engines
 from spec_math.engines.options import processed
 from spec_math.engines.pair import PairShape, tables, write
