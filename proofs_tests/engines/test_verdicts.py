@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import fromstring
@@ -14,8 +15,8 @@ from proofs_tests.engines.commands import run
 from spec_math.engines import study as of_engines
 from spec_math.engines.options import processed
 from spec_math.engines.pair import PairShape, tables, write
-from spec_math.engines.protocol import Recorded, answer_of
-from spec_math.engines.questions import CaseRun
+from spec_math.engines.protocol import About, Recorded, about_of, answer_of
+from spec_math.engines.questions import Case, CaseRun
 from spec_math.engines.releases import turned
 from spec_math.engines.report import told
 from spec_math.engines.stub import Stub
@@ -208,3 +209,15 @@ def test_a_bad_word_that_begins_in_the_prompt_decides_nothing() -> None:
     found = processed(np.zeros((3, 6)), {"bad_words": [[3, 1]]}, prompts, texts)
     assert found.margins.tolist() == [0.0, np.inf, np.inf]
     assert found.masses[:, 1].tolist() == pytest.approx([1 / 6, 0, 1 / 6])
+
+
+def test_every_two_options_are_asked_together_in_the_order_of_the_engine() -> None:
+    """Top-k before top-p keeps fewer tokens than after it: the other order is found wrong."""
+    cases = cases_of(EngineRequest(pairs=True), About("mine", plain=False))
+    assert sum(len(case.options) == 2 for case in cases) == 45
+    case = Case("top_k with top_p", {"top_k": 3, "top_p": 0.6}, samples=2000)
+    for order, failed in (((), False), (("top_p", "top_k"), True)):
+        pair = tables(PairShape(size=8))
+        stub = Stub(pair)
+        stub.about = about_of({**asdict(stub.about), "order": order})
+        assert bool(audit_engine(stub, pair, [case], (1e-4, 0), no_progress)[0].wrong) is failed
