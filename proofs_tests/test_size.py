@@ -17,7 +17,7 @@ LOADED = {
 }
 IN_ONE_FOLDER = 25
 FILES, LINES, CODE = 362, 65_200, 35_050
-"""What is there today: 2,000 lines of code are whole engines; the others are bounded by 350, 63,000 and 33,500."""
+"""Sizes of today: 2,000 lines of code are whole engines; the others are bounded by 350, 63,000 and 33,500."""
 
 
 @pytest.mark.parametrize("name", VERDICTS)

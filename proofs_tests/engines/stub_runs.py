@@ -64,7 +64,7 @@ def right_runs(number: int, samples: int, first_seed: int = 0) -> list[int]:
 
 
 def chi_square(seed: int, bug: str) -> tuple[bool, float, int]:
-    """What a chi-square of every token finds on the same texts: whether it rejects, the distance, and the tokens.
+    """Result of a chi-square of every token on the same texts: whether it rejects, the distance, and the tokens.
 
     The number of tokens is fixed beforehand. Each case has one test of its sixteen cells, at its share of 10^-6. The
     distance is the largest total variation of the cells of a case from uniform, less what noise alone has on average.

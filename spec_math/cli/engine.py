@@ -23,7 +23,8 @@ def engine(  # noqa: PLR0913 - typer takes an argument an option
         str | None,
         typer.Argument(
             metavar="ENGINE",
-            help="transformers, stub (or stub:BUG), a driver's file, recorded texts (.jsonl), or pair to write a pair.",
+            help="vllm, llama_cpp, openvino, mistralrs, transformers, stub (or stub:BUG), a driver's file, recorded "
+            "texts (.jsonl), or pair to write a pair.",
         ),
     ] = None,
     url: Annotated[str | None, _served(help="Address of an OpenAI-compatible server that runs the pair.")] = None,
@@ -65,6 +66,8 @@ def engine(  # noqa: PLR0913 - typer takes an argument an option
     [bold]Examples[/bold]
 
       spec-math engine transformers
+
+      spec-math engine vllm --version 0.32.0 --matrix
 
       spec-math engine stub:redraw --out audit
 

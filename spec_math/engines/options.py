@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spec_math import distribution
 from spec_math.arrays import Array
 
 Text = tuple[int, ...]
@@ -84,12 +85,7 @@ def top_p(logits: Array, value: float) -> Array:
     """
     if value >= 1:
         return logits
-    order = np.argsort(-logits, axis=-1, kind="stable")
-    sorted_masses = np.take_along_axis(softmax(logits), order, axis=-1)
-    before = np.cumsum(sorted_masses, axis=-1) - sorted_masses
-    kept = np.empty(logits.shape, dtype=bool)
-    np.put_along_axis(kept, order, (before < value) | (np.arange(logits.shape[-1]) == 0), axis=-1)
-    return np.where(kept, logits, -np.inf)
+    return np.where(distribution.top_p(softmax(logits), value) > 0, logits, -np.inf)
 
 
 def min_p(logits: Array, value: float) -> Array:
@@ -100,7 +96,7 @@ def min_p(logits: Array, value: float) -> Array:
     """
     if value <= 0:
         return logits
-    return np.where(logits - logits.max(axis=-1, keepdims=True) >= np.log(value), logits, -np.inf)
+    return np.where(distribution.min_p(softmax(logits), value) > 0, logits, -np.inf)
 
 
 def presence_penalty(logits: Array, value: float, counts: Array) -> Array:

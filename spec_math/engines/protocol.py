@@ -67,7 +67,7 @@ class About:
     `plain`: it can decode without speculation. `adjustable`: the lookahead is set by each call. `batch`: the largest
     number of requests of a call. `seeds`: whether it honours seeds. `logprobs`: "raw" (of the logits), "processed"
     (after the options), "either" where its documents do not say, "" where it returns none. `order` names the options in
-    the order in which it applies them, where that is not `options.ORDER`.
+    the order in which it applies them, where that is not `options.ORDER`; those that it does not name come last.
     """
 
     engine: str

@@ -35,7 +35,7 @@ REPEATS = 0.25
 """The share of texts that may differ when a seed is used again: rounding may differ from call to call."""
 
 PRINTED = 1e-3
-"""What a returned log-probability may be off by on top of rounding, in nats: servers print few digits."""
+"""Allowance for a returned log-probability on top of rounding, in nats: servers print few digits."""
 
 
 @dataclass(frozen=True)

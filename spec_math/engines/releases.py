@@ -24,7 +24,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "transformers": ("transformers", TORCH),
     "mistralrs": ("mistralrs",),
 }
-"""What is installed for an engine: the package whose version is asked for, then what its driver needs besides."""
+"""Packages of an engine: the one whose version is asked for, then those that its driver needs besides."""
 
 UNUSED = ("torchvision", "torchaudio", "torchcodec")
 """Removed again: engines ask for builds of these that do not fit the torch they need, and import what is there."""

@@ -158,11 +158,7 @@ def _answer(runs: Sequence[CaseRun]) -> tuple[str, str, int]:
     if effect is None or effect > FOUND:
         return "undecided", f"{main.tokens:,} tokens do not find a total variation of {FOUND:g}; raise --samples.", 3
     if main.case.lookahead == 0:
-        return (
-            "undecided",
-            f"Speculation was not asked about; without it nothing is wrong in {main.tokens:,} tokens.",
-            3,
-        )
+        return "undecided", f"Only plain decoding was asked; nothing is wrong in {main.tokens:,} tokens.", 3
     if (main.drafted or main.rounds) and not (main.accepted and main.rejected):
         which = "rejected" if main.accepted else "accepted"
         return "undecided", f"None of the drafted tokens was {which}: speculation was not tested.", 3
@@ -278,5 +274,6 @@ def _unseen(about: About, runs: Sequence[CaseRun]) -> list[str]:
         f"{left:,} tokens were left out: rounding, or bad words begun in prompts, decide on them.": left > 0,
     }
     refused = {f"{run.case.name}: refused ({run.refused}).": 0 for run in runs if run.refused and not run.failures}
-    always = "Long texts, preemption, prefix caches and other models than this pair were not tested."
+    long = "Texts of 64 tokens and more, preemption" if max(run.case.number for run in runs) < 64 else "Preemption"
+    always = f"{long}, prefix caches and other models than this pair were not tested."
     return [*(said for said, holds in sentences.items() if holds), *refused, always]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 Answered = Callable[[list[dict[str, Any]], int], list[dict[str, Any]]]
-"""What answers the requests of a line, at a lookahead."""
+"""The function that answers the requests of a line at a lookahead."""
 
 OUT = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
 os.dup2(2, 1)
@@ -36,7 +36,7 @@ def told(what: dict[str, Any]) -> None:
 def serve(about: dict[str, Any], answered: Answered) -> None:
     """Write what an engine is, and its answers to each line of requests until the input ends.
 
-    What breaks inside the engine is a failed answer; a RuntimeError of the driver's own ends it with its message.
+    A driver tells what breaks inside the engine as a failed answer.
     """
     told(about)
     for line in sys.stdin:
