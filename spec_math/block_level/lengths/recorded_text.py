@@ -210,12 +210,11 @@ def _reduce(target: Any, draft: Any, token: int, found: Any) -> Any:
         apart = inner < place < inner + 4
         floor = EDGES[place] if place <= inner else own if place <= inner + 4 else EDGES[place - 4]
         ceiling = own if inner <= place < inner + 4 else EDGES[place + 1 if place < inner else place - 3]
-        if d > 0.0 and not apart and size > 0 and low >= 0.0:
-            if _lost(t + found[0, size - 1], d + found[1, size - 1], low, ceiling) <= LOSS:
-                found[0, size - 1] += t
-                found[1, size - 1] += d
-                continue
-        if t > 0.0 or d > 0.0 or place == inner + 2:
+        joins = d > 0.0 and not apart and size > 0 and low >= 0.0
+        if joins and _lost(t + found[0, size - 1], d + found[1, size - 1], low, ceiling) <= LOSS:
+            found[0, size - 1] += t
+            found[1, size - 1] += d
+        elif t > 0.0 or d > 0.0 or place == inner + 2:
             at = size if place == inner + 2 else at
             found[0, size], found[1, size] = t, d
             size, low = size + 1, -1.0 if apart else floor
