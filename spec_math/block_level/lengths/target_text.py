@@ -21,15 +21,12 @@ import numpy as np
 
 from spec_math.arrays import Array, count, divide, is_exact, ones_like, positive_part, zeros_like
 from spec_math.block_level import spectr
-from spec_math.block_level.chain_priorities import refined
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.priority_law import PriorityLaw, node_pools, uniform
-from spec_math.block_level.selected_chain import clip_from_zero
+from spec_math.block_level.priority_law import PriorityLaw, step, uniform
 from spec_math.kernels import kernel
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 from spec_math.token_level.excess import Excess, least
-from spec_math.token_level.optimum.pools import nested
 from spec_math.token_level.optimum.prefix_law import mixed_powers
 from spec_math.token_level.optimum.ratio_order import Joined, RatioOrder, joined, ratio_order
 
@@ -167,11 +164,10 @@ def _refine(text: Text, position: int, state: tuple[Any, PriorityLaw], k: int) -
     t, d, written = (masses[position] for masses in (text.t, text.d, text.written))
     if not d > 0 or not t > 0:
         return d, state
-    _, place, share = text.cell(position)
-    made = refined(text.order(position)[0], None, weight, priority, k)
-    selected = clip_from_zero(made.pools.selection)
-    mass = share * selected[place] / selected.sum()
-    return mass / written, (min(weight * 0 + 1, weight * t / mass), made.below(place, priority))
+    order, place, share = text.cell(position)
+    found = step(order, weight, priority, k, place)
+    mass = share * found.mass
+    return mass / written, (min(weight * 0 + 1, weight * t / mass), found.below)
 
 
 def walk(rule: Met) -> Along:
@@ -229,12 +225,10 @@ def by_plan(text: Text, n: int) -> Array:
     one = ones_like(text.d[:1])
     for position in np.flatnonzero(text.d[:-1] > 0).tolist():
         order, place, share = text.cell(position)
-        pools = node_pools(order, one[0], uniform(one), n)
-        weights, low, high = nested(pools, place)
-        mass = share * clip_from_zero(pools.selection)[place]
-        under = order.draft_below[low]
-        known.append((weights * (min(mass, text.t[position]) / mass), under, order.draft_below[high] - under))
-        owners += [position] * len(weights)
+        pools = step(order, one[0], uniform(one), n, place)
+        kept = min(share * pools.mass, text.t[position]) / (share * pools.mass)
+        known.append((pools.weights * kept, pools.starts, pools.stops - pools.starts))
+        owners += [position] * len(pools.weights)
     found = np.stack([text.d[:-1] * 0] * (n + 1), axis=1)
     if known:
         weights, under, inside = (np.concatenate(parts) for parts in zip(*known, strict=True))
