@@ -1,0 +1,164 @@
+"""Estimators of tokens per call before and after: from drafted chains, and along texts that the target writes.
+
+`python -m proofs_tests.block_level.estimators` prints two tables: each estimator's mean against the exact value on small
+tables, then mean, spread and processor time on both default pairs of models at three temperatures, in some two minutes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import exact
+from spec_math.block_level.lengths import target_text
+from spec_math.block_level.lengths.monte_carlo import Setting, sample
+from spec_math.block_level.lengths.recorded_text import drawn
+from spec_math.block_level.lengths.target_text import Text, accepted, bound
+from spec_math.block_level.methods import METHODS, Method
+from spec_math.language import Table
+from spec_math.studies.frontier.contenders import at, defaults
+
+BOUND = "bound by levels"
+K, LOOKAHEAD = 4, 8
+BEFORE, AFTER = 60, 400
+"""Samples of each estimator on the default models."""
+
+ROWS = (
+    (["1/2", "1/3", "1/6"], ["1/6", "2/3", "1/6"], ["3/5", "1/5", "1/5"]),
+    (["1/4", "1/2", "1/4"], ["1/3", "1/6", "1/2"], ["1/5", "1/5", "3/5"]),
+)
+"""Distributions of target and draft at the start, and after token 0 and 1; after token 2 those at the start."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Values of single samples, and the processor seconds of one."""
+
+    values: Any
+    seconds: float
+
+    @property
+    def mean(self) -> float:
+        """The mean."""
+        return float(self.values.mean())
+
+    @property
+    def error(self) -> float:
+        """The standard error."""
+        return float(self.values.std(ddof=1) / len(self.values) ** 0.5)
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of a sample."""
+        return float(self.values.std(ddof=1))
+
+    @property
+    def cost(self) -> float:
+        """Seconds to a variance of 1: what an error of ±1 costs, and ±1/10 a hundred times that."""
+        return self.spread**2 * self.seconds
+
+
+def before(models: Any, prefixes: Sequence[Any], method: Method | None, k: int, lookahead: int) -> Estimate:
+    """Return the estimator of drafted chains; of the bound its weights along a chain that the draft writes."""
+    rng, start = np.random.default_rng(1), process_time()
+    if method is not None:
+        setting = Setting(*models, prefixes, (k,), lookahead, in_turn=True)
+        (found,) = sample(setting, len(prefixes), rng, methods=[method])
+        values = 1 + found.accepted.sum(axis=1)
+    else:
+        text = drawn(models[1], models[0], prefixes, lookahead, rng)
+        own = [rows[np.arange(len(rows)), text.tokens] for rows in (text.targets, text.drafts)]
+        chains = Text(text.drafts, text.targets, text.tokens, text.windows, _ends(text), own[0])
+        values = 1 + accepted(bound, chains, k).sum(axis=1)
+    return Estimate(values, (process_time() - start) / len(values))
+
+
+def after(models: Any, prefixes: Sequence[Any], method: Method | None, k: int, lookahead: int) -> Estimate:
+    """Return the estimator along the target's texts: the same texts for every method, and for the bound."""
+    rng, start = np.random.default_rng(2), process_time()
+    text = drawn(*models, prefixes, lookahead, rng)
+    values = 1 + accepted((method and method.along) or bound, text, k).sum(axis=1)
+    return Estimate(values, (process_time() - start) / len(values))
+
+
+def _ends(text: Text) -> Any:
+    """Which positions hold an end token: those that a window counts nothing for."""
+    ends = np.zeros(len(text.tokens) + 1, bool)
+    ends[text.windows[~text.counted]] = True
+    return ends[:-1]
+
+
+def against_exact(samples: int = 3000) -> list[tuple[str, float, Estimate, Estimate]]:
+    """Return (name, exact value, estimator before, estimator after) for every method and the bound, on small tables."""
+    exactly, floats = (
+        [
+            Table({(): rows[0], (0,): rows[1], (1,): rows[2], (2,): rows[0]}, context=1)
+            for rows in ([[change(row)[place] for place in range(3)] for row in side] for side in ROWS)
+        ]
+        for change in (exact, lambda row: exact(row).astype(float).tolist())
+    )
+    found = []
+    for method in (*(one for one in METHODS if one.along), None):
+        k = 1 if method and method.one_chain else 3
+        along = (method and method.along) or bound
+        value = float(target_text.exact(along, *exactly, (), 3, k))
+        pair = (way(floats, [()] * samples, method, k, 3) for way in (before, after))
+        found.append((method.name if method else BOUND, value, *pair))
+    return found
+
+
+def on_defaults(heats: Sequence[float] = (1.0, 0.7, 0.4)) -> Any:
+    """Yield (regime, name, estimator before, estimator after), and of the share that is missing to the bound."""
+    for name, pair in defaults():
+        for heat in heats:
+            regime = at(name, pair, heat)
+            models = regime.models.target, regime.models.draft
+            rng = np.random.default_rng(0)
+            starts = [pair.prefixes[int(place)] for place in rng.integers(len(pair.prefixes), size=AFTER)]
+            bounds = before(models, starts, None, K, LOOKAHEAD), after(models, starts, None, K, LOOKAHEAD)
+            for method in METHODS:
+                if method.along and not method.name.startswith("optimal plan"):
+                    k = 1 if method.one_chain else K
+                    pair_of = (
+                        before(models, starts[:BEFORE], method, k, LOOKAHEAD),
+                        after(models, starts, method, k, LOOKAHEAD),
+                    )
+                    yield regime.title, method.name, *pair_of
+            yield regime.title, BOUND, *bounds
+            last = pair_of  # chain priorities
+            apart = last[0].spread ** 2 + bounds[0].spread ** 2, (bounds[1].values - last[1].values).var(ddof=1)
+            yield regime.title, "bound less chain priorities", apart, None
+
+
+def main() -> None:
+    """Print both tables."""
+    print("| three tokens, L = 3 | exact | from drafts | errors | along texts | errors |\n|---|---|---|---|---|---|")
+    for name, value, old, new in against_exact():
+        cells = (
+            f"{one.mean:.4f} ± {one.error:.4f} | {(one.mean - value) / max(one.error, 1e-9):+.1f}" for one in (old, new)
+        )
+        print(f"| {name} | {value:.4f} | {' | '.join(cells)} |", flush=True)
+    print(f"\n| K = {K}, L = {LOOKAHEAD} | from drafts | sd | ms | along texts | sd | ms | cost before / after |")
+    print("|---|---|---|---|---|---|---|---|")
+    regime = ""
+    for title, name, old, new in on_defaults():
+        if title != regime:
+            regime = title
+            print(f"| **{title}** | | | | | | | |")
+        if new is None:
+            print(
+                f"| variance of {name} | {old[0]:.3f} | | | {old[1]:.4f} | | | {old[0] / old[1]:.0f} × less |",
+                flush=True,
+            )
+            continue
+        cells = (f"{one.mean:.3f} ± {one.error:.3f} | {one.spread:.2f} | {1e3 * one.seconds:.2f}" for one in (old, new))
+        print(f"| {name} | {' | '.join(cells)} | {old.cost / new.cost:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
