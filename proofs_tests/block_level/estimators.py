@@ -1,13 +1,13 @@
 """Estimators of tokens per call before and after: from drafted chains, and along texts that the target writes.
 
-`python -m proofs_tests.block_level.estimators` prints two tables: each estimator's mean against the exact value on small
-tables, then mean, spread and processor time on both default pairs of models at three temperatures, in some two minutes.
+`python -m proofs_tests.block_level.estimators` prints two tables in some two minutes: each estimator's mean against the
+exact value on small tables, then mean, spread and processor time on both default pairs of models at three temperatures.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import process_time
 from typing import Any
@@ -57,6 +57,10 @@ class Estimate:
         """The standard deviation of a sample."""
         return float(self.values.std(ddof=1))
 
+    def gap(self, value: float) -> float:
+        """The gap of the mean to a value, in standard errors."""
+        return (self.mean - value) / max(self.error, 1e-9)
+
     @property
     def cost(self) -> float:
         """Seconds to a variance of 1: what an error of ±1 costs, and ±1/10 a hundred times that."""
@@ -95,21 +99,20 @@ def _ends(text: Text) -> Any:
 
 def against_exact(samples: int = 3000) -> list[tuple[str, float, Estimate, Estimate]]:
     """Return (name, exact value, estimator before, estimator after) for every method and the bound, on small tables."""
-    exactly, floats = (
-        [
-            Table({(): rows[0], (0,): rows[1], (1,): rows[2], (2,): rows[0]}, context=1)
-            for rows in ([[change(row)[place] for place in range(3)] for row in side] for side in ROWS)
-        ]
-        for change in (exact, lambda row: exact(row).astype(float).tolist())
-    )
-    found = []
+    exactly = [_table([exact(row) for row in side]) for side in ROWS]
+    floats = [_table([exact(row).astype(float) for row in side]) for side in ROWS]
+    found = list[tuple[str, float, Estimate, Estimate]]()
     for method in (*(one for one in METHODS if one.along), None):
         k = 1 if method and method.one_chain else 3
         along = (method and method.along) or bound
         value = float(target_text.exact(along, *exactly, (), 3, k))
-        pair = (way(floats, [()] * samples, method, k, 3) for way in (before, after))
-        found.append((method.name if method else BOUND, value, *pair))
+        old, new = (way(floats, [()] * samples, method, k, 3) for way in (before, after))
+        found.append((method.name if method else BOUND, value, old, new))
     return found
+
+
+def _table(rows: Sequence[Any]) -> Table:
+    return Table({(): rows[0], (0,): rows[1], (1,): rows[2], (2,): rows[0]}, context=1)
 
 
 def on_defaults(heats: Sequence[float] = (1.0, 0.7, 0.4)) -> Any:
@@ -124,41 +127,40 @@ def on_defaults(heats: Sequence[float] = (1.0, 0.7, 0.4)) -> Any:
             for method in METHODS:
                 if method.along and not method.name.startswith("optimal plan"):
                     k = 1 if method.one_chain else K
-                    pair_of = (
+                    made = (
                         before(models, starts[:BEFORE], method, k, LOOKAHEAD),
                         after(models, starts, method, k, LOOKAHEAD),
                     )
-                    yield regime.title, method.name, *pair_of
+                    yield regime.title, method.name, *made
             yield regime.title, BOUND, *bounds
-            last = pair_of  # chain priorities
-            apart = last[0].spread ** 2 + bounds[0].spread ** 2, (bounds[1].values - last[1].values).var(ddof=1)
-            yield regime.title, "bound less chain priorities", apart, None
+            # The last method is chain priorities; from drafts the two means are sampled apart.
+            apart = made[0].spread ** 2 + bounds[0].spread ** 2
+            yield regime.title, "bound less chain priorities", apart, (bounds[1].values - made[1].values).var(ddof=1)
 
 
-def main() -> None:
-    """Print both tables."""
-    print("| three tokens, L = 3 | exact | from drafts | errors | along texts | errors |\n|---|---|---|---|---|---|")
+def lines() -> Iterator[str]:
+    """Yield the lines of both tables."""
+    yield "| three tokens, L = 3 | exact | from drafts | errors | along texts | errors |\n|---|---|---|---|---|---|"
     for name, value, old, new in against_exact():
-        cells = (
-            f"{one.mean:.4f} ± {one.error:.4f} | {(one.mean - value) / max(one.error, 1e-9):+.1f}" for one in (old, new)
-        )
-        print(f"| {name} | {value:.4f} | {' | '.join(cells)} |", flush=True)
-    print(f"\n| K = {K}, L = {LOOKAHEAD} | from drafts | sd | ms | along texts | sd | ms | cost before / after |")
-    print("|---|---|---|---|---|---|---|---|")
+        cells = (f"{one.mean:.4f} ± {one.error:.4f} | {one.gap(value):+.1f}" for one in (old, new))
+        yield f"| {name} | {value:.4f} | {' | '.join(cells)} |"
+    yield f"\n| K = {K}, L = {LOOKAHEAD} | from drafts | sd | ms | along texts | sd | ms | cost before / after |"
+    yield "|---|---|---|---|---|---|---|---|"
     regime = ""
     for title, name, old, new in on_defaults():
         if title != regime:
             regime = title
-            print(f"| **{title}** | | | | | | | |")
-        if new is None:
-            print(
-                f"| variance of {name} | {old[0]:.3f} | | | {old[1]:.4f} | | | {old[0] / old[1]:.0f} × less |",
-                flush=True,
+            yield f"| **{title}** | | | | | | | |"
+        if isinstance(old, Estimate):
+            cells = (
+                f"{one.mean:.3f} ± {one.error:.3f} | {one.spread:.2f} | {1e3 * one.seconds:.2f}" for one in (old, new)
             )
-            continue
-        cells = (f"{one.mean:.3f} ± {one.error:.3f} | {one.spread:.2f} | {1e3 * one.seconds:.2f}" for one in (old, new))
-        print(f"| {name} | {' | '.join(cells)} | {old.cost / new.cost:.1f} |", flush=True)
+            yield f"| {name} | {' | '.join(cells)} | {old.cost / new.cost:.1f} |"
+        else:
+            yield f"| variance of the {name} | | {old:.2f} | | | {new:.4f} | | {old / new:.0f} |"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    for line in lines():
+        _ = sys.stdout.write(line + "\n")
+        _ = sys.stdout.flush()
