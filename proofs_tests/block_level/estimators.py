@@ -71,7 +71,7 @@ def before(models: Any, prefixes: Sequence[Any], method: Method | None, k: int, 
     """Return the estimator of drafted chains; of the bound its weights along a chain that the draft writes."""
     rng, start = np.random.default_rng(1), process_time()
     if method is not None:
-        setting = Setting(*models, prefixes, (k,), lookahead, in_turn=True)
+        setting = Setting(models[0], models[1], prefixes, (k,), lookahead, in_turn=True)
         (found,) = sample(setting, len(prefixes), rng, methods=[method])
         values = 1 + found.accepted.sum(axis=1)
     else:
@@ -85,7 +85,7 @@ def before(models: Any, prefixes: Sequence[Any], method: Method | None, k: int, 
 def after(models: Any, prefixes: Sequence[Any], method: Method | None, k: int, lookahead: int) -> Estimate:
     """Return the estimator along the target's texts: the same texts for every method, and for the bound."""
     rng, start = np.random.default_rng(2), process_time()
-    text = drawn(*models, prefixes, lookahead, rng)
+    text = drawn(models[0], models[1], prefixes, lookahead, rng)
     values = 1 + accepted((method and method.along) or bound, text, k).sum(axis=1)
     return Estimate(values, (process_time() - start) / len(values))
 
@@ -105,7 +105,7 @@ def against_exact(samples: int = 3000) -> list[tuple[str, float, Estimate, Estim
     for method in (*(one for one in METHODS if one.along), None):
         k = 1 if method and method.one_chain else 3
         along = (method and method.along) or bound
-        value = float(target_text.exact(along, *exactly, (), 3, k))
+        value = float(target_text.exact(along, exactly[0], exactly[1], (), 3, k))
         old, new = (way(floats, [()] * samples, method, k, 3) for way in (before, after))
         found.append((method.name if method else BOUND, value, old, new))
     return found
@@ -124,6 +124,7 @@ def on_defaults(heats: Sequence[float] = (1.0, 0.7, 0.4)) -> Any:
             rng = np.random.default_rng(0)
             starts = [pair.prefixes[int(place)] for place in rng.integers(len(pair.prefixes), size=AFTER)]
             bounds = before(models, starts, None, K, LOOKAHEAD), after(models, starts, None, K, LOOKAHEAD)
+            made = bounds
             for method in METHODS:
                 if method.along and not method.name.startswith("optimal plan"):
                     k = 1 if method.one_chain else K

@@ -95,7 +95,7 @@ def recorded(
     stream, first = _reduced_rows(rows, listed), 0
     for length in documents:
         own = listed[first : first + length]
-        inside = np.flatnonzero(own[:-1] == end) if end is not None else ()
+        inside = np.flatnonzero(own[:-1] == (-1 if end is None else end))
         if len(inside):
             raise ValueError(f"position {first + inside[0]}: a text goes on after the end token {end}; separate them")
         taken = [row for _, row in zip(range(length), stream, strict=False)]
@@ -125,7 +125,7 @@ def drawn(target: Model, draft: Model, prefixes: Sequence[Tokens], lookahead: in
         growing = [at for at, text in enumerate(texts) if not (place and end is not None and text[-1] == end)]
         for begin in range(0, len(growing), _AT_ONCE):
             part = growing[begin : begin + _AT_ONCE]
-            t, d = (np.stack(rows_after(model, [texts[at] for at in part])) for model in (target, draft))
+            t, d = (np.asarray(rows_after(model, [texts[at] for at in part])) for model in (target, draft))
             tokens = array_coin.drawn(t, rng.random(len(part)))
             windows[part, place] = len(rows) + np.arange(len(part))
             rows += _reduced_rows([(t, d)], tokens)
@@ -228,7 +228,8 @@ def _bucket(ratio: float, draft: float) -> int:
     """Return the bucket of a ratio, as in `streamed`; the one behind all others where the draft has no mass."""
     if not draft > 0.0:
         return BUCKETS
-    return min(max((np.float64(ratio).view(np.int64) >> _SHIFT) - _FIRST, 0), BUCKETS - 1)
+    bits: Any = np.float64(ratio).view(np.int64)
+    return min(max((bits >> _SHIFT) - _FIRST, 0), BUCKETS - 1)
 
 
 @inner_kernel

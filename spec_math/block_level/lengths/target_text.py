@@ -177,8 +177,7 @@ def walk(rule: Met) -> Along:
 
     def along(text: Text, k: int) -> Array:
         steps = [text.met(rule, n) for n in range(1, k + 1)]
-        left = [zeros_like(text.t[:1])] * k
-        left[-1] = ones_like(text.t[:1])
+        left: list[Array] = [zeros_like(text.t[:1])] * (k - 1) + [ones_like(text.t[:1])]
         levels = list[Array]()
         for places in text.windows.T:
             masses = [step[places] * mass[:, None] for step, mass in zip(steps, left, strict=True)]
