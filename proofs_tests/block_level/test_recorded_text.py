@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from proofs_tests.block_level.estimators import against_exact
 from proofs_tests.block_level.models import Rows
 from spec_math.arrays import exact
 from spec_math.block_level.lengths import recorded_text
@@ -172,6 +173,12 @@ def test_drawn_texts_have_the_exact_mean() -> None:
         found = 1 + accepted(method.along or bound, text, k).sum(1)
         gap = abs(found.mean() - float(method.expected(exactly[0], exactly[1], (), 3, k)))
         assert gap < 4 * found.std() / 4000**0.5 + 1e-12, method.name
+
+
+def test_both_estimators_have_the_exact_mean() -> None:
+    """The small table of `proofs_tests.block_level.estimators`, with fewer samples."""
+    gaps = [(name, old.gap(value), new.gap(value)) for name, value, old, new in against_exact(300)]
+    assert [gap for gap in gaps if max(abs(gap[1]), abs(gap[2])) > 4] == []
 
 
 def test_n_gram_models_and_tables_are_drawn_from_alike() -> None:

@@ -88,6 +88,12 @@ def recorded(
     Raises:
         ValueError: the lengths do not add up to N, or the rows; a token out of range, or one after `end`; a token that
             the target never draws, without the distribution that wrote it; as `check_written`. Each names its position.
+
+    >>> from spec_math.block_level.methods import AS_A_BLOCK
+    >>> rows = [(np.array([[0.25, 0.75]] * 3), np.array([[0.5, 0.5]] * 3))]
+    >>> [found] = recorded(rows, [0, 1, 1], [3], [(AS_A_BLOCK, 1)], 2)
+    >>> found.accepted[AS_A_BLOCK, 1].round(3).tolist()
+    [[1.0, 1.0], [0.667, 0.444]]
     """
     listed = np.asarray(tokens, dtype=np.int64)
     if sum(documents) != len(listed):
@@ -117,6 +123,10 @@ def drawn(target: Model, draft: Model, prefixes: Sequence[Tokens], lookahead: in
     """Let the target write `lookahead` tokens, or up to an end token, after each prefix: one start each, float models.
 
     rng is a NumPy Generator; one uniform a token.
+
+    >>> text = drawn(lambda _: [0.5, 0.5], lambda _: [0.5, 0.5], [()] * 3, 2, np.random.default_rng(0))
+    >>> text.windows.tolist(), accepted(bound, text, 2).min().tolist()
+    ([[0, 3], [1, 4], [2, 5]], 1.0)
     """
     end: int | None = getattr(target, "end", None)
     texts, rows = [tuple(prefix) for prefix in prefixes], list[Any]()
