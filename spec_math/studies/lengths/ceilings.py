@@ -16,18 +16,15 @@ Source: our own; no verifier need reach all of these at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from spec_math import array_coin
 from spec_math.block_level.lengths.monte_carlo import GatheredLaws
-from spec_math.block_level.methods import BRANCHING, CHAINS, DISTINCT, FAVOURED, SEQUENCES, STEMS, Drafts, Method
+from spec_math.block_level.methods import BRANCHING, CHAINS, DISTINCT, FAVOURED, SEQUENCES, STEMS
 from spec_math.scheme import Tokens
-from spec_math.studies.arguments import Progress
-from spec_math.studies.frontier import further
-from spec_math.studies.frontier.contenders import KS, LONGEST, Contender, Regime, Shape, chains, starts
+from spec_math.studies.lengths.units import Key
 from spec_math.token_level.optimum import prefix_law
 
 FLOAT = np.ndarray[Any, np.dtype[Any]]
@@ -120,98 +117,48 @@ def _grouped(masses: FLOAT) -> FLOAT:
     return np.concatenate([light[-TOP:], np.add.reduceat(light[:-TOP], starts)])
 
 
-TEXTS = 4
-"""Texts that the target writes after each sampled prefix."""
-
 KINDS = CHAINS, DISTINCT, SEQUENCES, *STEMS.values(), BRANCHING, FAVOURED
-
-BOUNDS = {kind: Method("no verifier exceeds", kind) for kind in KINDS}
-"""What bounds all verifiers of a kind of drafts."""
-
-Kind = tuple[Drafts, int]
-"""A kind of drafts, and how many chains; 2 for the drafts of a node."""
+"""Kinds of drafts with a bound along texts."""
 
 
-def of_drafts(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
-    """Return the bound of each kind of drafts for every number of chains and lookahead, as contenders.
+def along(laws: GatheredLaws, texts: Sequence[Tokens], keys: Sequence[Key], lookahead: int) -> dict[Key, FLOAT]:
+    """Return for kinds of drafts the mean over texts of U(first i tokens), [L]; 0 from where a text ends.
 
-    >>> from spec_math.studies.frontier.contenders import drafting_itself
-    >>> from spec_math.studies.arguments import no_progress
-    >>> of_drafts(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
-    [3.0, 3.0]
+    >>> laws = GatheredLaws(lambda prefix: [0.5, 0.5], lambda prefix: [0.5, 0.5], ())
+    >>> along(laws, [(0, 0)], [Key(CHAINS, 1)], 2)[Key(CHAINS, 1)].tolist()
+    [1.0, 1.0]
     """
-    models = regime.models
-    rng = np.random.default_rng([seed, 3])
-    step = progress(f"{regime.title}: bounds", samples)
-    found: dict[Kind, list[FLOAT]] = {}
-    for prefix in starts(regime, samples, seed):
-        laws = GatheredLaws(models.target, models.draft, prefix)
-        rows: dict[Kind, list[FLOAT]] = {}
-        texts, draft = _texts(laws, rng), np.asarray(laws.draft(), dtype=np.float64)
-        roots = {root: inclusion(draft, root, KS) for root in {text[0] for text in texts}}
-        for text in texts:
-            for kind, term in _terms(laws, text, roots[text[0]]).items():
-                rows.setdefault(kind, []).append(term)
-        for kind, terms in rows.items():
-            found.setdefault(kind, []).append(np.mean(terms, axis=0))
-        step(1)
-    return [
-        Contender(BOUNDS[kind[0]], shape, 1 + np.array(terms)[:, :size].sum(axis=1), 1.0 + size)
-        for kind, terms in found.items()
-        for size in range(1, LONGEST + 1)
-        if (shape := _shape(kind, size)) is not None
-    ]
-
-
-def _shape(kind: Kind, size: int) -> Shape | None:
-    """Return the shape of so many levels, if drafts of this kind are made."""
-    drafts, k = kind
-    stem = next((stem for stem, known in STEMS.items() if known is drafts), 0)
-    if stem:
-        return further.stemmed(stem, k, size) if size > stem else None
-    if drafts in (BRANCHING, FAVOURED):
-        return further.branched(size) if size <= further.deepest() else None
-    return chains(k, size)
-
-
-def _texts(laws: GatheredLaws, rng: Any) -> list[Tokens]:
-    """Let the target write `TEXTS` texts of `LONGEST` tokens, or up to the end token."""
-    texts: list[Tokens] = [()] * TEXTS
-    while growing := [at for at, text in enumerate(texts) if len(text) < LONGEST and not laws.ends(text)]:
-        laws.gather([texts[at] for at in growing])
-        rows = np.stack([laws.target(texts[at]) for at in growing])
-        for at, token in zip(growing, array_coin.drawn(rows, rng.random(len(growing))).tolist(), strict=True):
-            texts[at] = (*texts[at], token)
-    return texts
-
-
-def _terms(laws: GatheredLaws, text: Tokens, included: list[float]) -> dict[Kind, FLOAT]:
-    """Return for each kind of drafts and K the terms [L] of one text; 0 from where it ends.
-
-    `included` are the chances that its first token is among K distinct ones, K of `KS`.
-    """
-    masses = _masses(laws, text)
-    drafted, written = np.cumprod(masses, axis=1)
-    met = {(CHAINS, k): _met(drafted, k) for k in (1, *KS)}
-    below = np.concatenate([[1.0], np.cumprod(masses[0, 1:])])
-    met.update({(DISTINCT, k): root * below for k, root in zip(KS, included, strict=True)})
-    met.update({(SEQUENCES, k): row for k, row in zip(KS, raced(laws, text, KS), strict=True)})
-    for stem, kind in STEMS.items():
-        own = drafted[:stem][-1]
-        rest = np.cumprod(masses[0, stem:])
-        for k in further.STEM_KS:
-            met[kind, k] = np.concatenate([drafted[:stem], own * _met(rest, k)])
-    pairs = [of_two(np.asarray(laws.draft(text[:at]), dtype=np.float64), token) for at, token in enumerate(text)]
-    met[BRANCHING, 2] = np.cumprod(pairs)
-    favoured = [_or_likeliest(laws.draft(text[:at]), token) for at, token in enumerate(text)]
-    met[FAVOURED, 2] = np.cumprod(favoured)
-    found: dict[Kind, FLOAT] = {}
-    for kind, chances in met.items():
-        found[kind] = np.zeros(LONGEST)
-        # What ends the text is no accepted token that something follows.
-        held = np.minimum.accumulate(np.minimum(1.0, chances / written))[: len(text) - laws.ends(text)]
-        found[kind][: len(held)] = held
+    own = [key for key in keys if key.of in KINDS]
+    found = {key: np.zeros(lookahead) for key in own}
+    for text in texts if own else ():
+        drafted, written = (np.cumprod(side) for side in _masses(laws, text))
+        raced_at = dict(_raced(laws, text, [key for key in own if key.of is SEQUENCES]))
+        for key in own:
+            chances = raced_at[key] if key in raced_at else _drafted(laws, text, key, drafted)
+            # What ends the text is no accepted token that something follows.
+            held = np.minimum.accumulate(np.minimum(1.0, chances / written))[: len(text) - laws.ends(text)]
+            found[key][: len(held)] += held / len(texts)
     return found
+
+
+def _raced(laws: GatheredLaws, text: Tokens, keys: Sequence[Key]) -> Iterator[tuple[Key, FLOAT]]:
+    if keys:
+        yield from zip(keys, raced(laws, text, tuple(key.k for key in keys)), strict=True)
+
+
+def _drafted(laws: GatheredLaws, text: Tokens, key: Key, drafted: FLOAT) -> FLOAT:
+    """Return P(the first i tokens of a text are drafted), [L], for a kind of drafts; `drafted` is that of one chain."""
+    if key.of in (CHAINS, *STEMS.values()):
+        above = drafted[: key.stem]
+        own = above[-1] if key.stem else 1.0
+        return np.concatenate([above, own * _met(drafted[key.stem :] / own if own else drafted[key.stem :], key.k)])
+    rows = (np.asarray(laws.draft(text[:at]), dtype=np.float64) for at in range(len(text)))
+    if key.of is DISTINCT:
+        first = next(rows)
+        root, below = inclusion(first, text[0], (key.k,))[0], float(first[text[0]])
+        return root * (drafted / below if below else drafted)
+    of_node = of_two if key.of is BRANCHING else _or_likeliest
+    return np.cumprod([of_node(row, token) for row, token in zip(rows, text, strict=True)])
 
 
 def _or_likeliest(draft: Any, token: int) -> float:
