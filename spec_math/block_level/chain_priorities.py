@@ -15,13 +15,13 @@ from spec_math.arrays import Array, count, divide, is_exact, zeros_like
 from spec_math.block_level import selected_chain
 from spec_math.block_level.batch.ratio_cells import Cells, CellsOf
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.priority_law import PriorityLaw, mixed, node_selection, uniform, winner
+from spec_math.block_level.priority_law import PriorityLaw, mixed, node_pools, uniform, winner
 from spec_math.chance import Coin
 from spec_math.distribution import normalised
 from spec_math.language.model import Model
 from spec_math.remembering import remembering
 from spec_math.scheme import Tokens
-from spec_math.token_level.optimum.pools import KnotMixture, knot_mixture, nested
+from spec_math.token_level.optimum.pools import KnotMixture, nested
 from spec_math.token_level.optimum.ratio_order import Joined, RatioOrder, joined, ratio_order
 
 
@@ -200,8 +200,7 @@ class Priorities:
 
 def refined(whole: Joined, cells: Cells | None, weight: Any, priority: PriorityLaw, k: int) -> Refinement:
     """Return the change of priorities by a node of this weight and priority, k chains; `cells` where tokens lie in."""
-    ratios, gains = node_selection(whole.order, weight, priority, k)
-    return Refinement(whole.order, whole, knot_mixture(whole.order.draft, ratios, gains), cells)
+    return Refinement(whole.order, whole, node_pools(whole.order, weight, priority, k), cells)
 
 
 # Each path of a walk over all of them works its nodes out anew, from the same Fractions.

@@ -14,9 +14,9 @@ from spec_math.arrays import Array, is_exact, ones_like, zeros_like
 from spec_math.block_level.batch.array_tree import sums_below
 from spec_math.block_level.batch.decide_priorities import highest
 from spec_math.kernels import kernel
-from spec_math.token_level.optimum.pools import selection_ratios
+from spec_math.token_level.optimum.pools import KnotMixture, clipped, knot_mixture, pools_of, selection_ratios
 from spec_math.token_level.optimum.prefix_law import mixed_powers
-from spec_math.token_level.optimum.ratio_order import RatioOrder
+from spec_math.token_level.optimum.ratio_order import UNIT, RatioOrder
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,7 @@ def _near(place: Array) -> tuple[Array, Array]:
     return high * (1 - 2.0**-50), high
 
 
+@register_jitable
 def means(pieces: Any, above: Any, ends: Any, k: int, found: Any) -> None:
     """Write the means of k U^(k−1) over the stretches of quantiles that end at `ends` [n] into `found` [n].
 
@@ -246,3 +247,28 @@ def weighted(order: RatioOrder, weight: Any) -> RatioOrder:
     """Return the order with the target weight·t; what is left of 1 belongs to a token that is never drafted."""
     target, below = weight * order.target, weight * order.target_below
     return replace(order, target=target, target_below=below, target_above=weight * order.target_above + (1 - weight))
+
+
+def node_pools(order: RatioOrder, weight: Any, priority: PriorityLaw, k: int) -> KnotMixture:
+    """Return the pools that `node_selection` asks for; of a uniform priority and weight 1 those of the optimal plan.
+
+    On floats all of it is one compiled function, which differs by roundings alone.
+    """
+    if is_exact(order.draft):
+        return knot_mixture(order.draft, *node_selection(order, weight, priority, k))
+    below, above = (order.target_below, order.draft_below), (order.target_above, order.draft_above)
+    pieces = priority.masses, priority.low, priority.high
+    return KnotMixture(*_fast_pools((order.target, order.draft), below, above, weight, (pieces, priority.above), k))
+
+
+@kernel
+def _fast_pools(masses: Any, below: Any, above: Any, weight: Any, priority: Any, k: int) -> Any:
+    target, draft = masses
+    gains = draft - draft
+    means(*priority, below[1][1:], k, gains)
+    gains = gains * draft
+    gains = gains / gains.sum()
+    inside = np.concatenate((np.zeros(1), np.cumsum(gains)))
+    above = weight * above[0] + (1.0 - weight), above[1]
+    ratios = clipped((weight * target, draft), (weight * below[0], below[1]), above, inside, UNIT)
+    return pools_of(draft, ratios, gains, UNIT, 1.0)
