@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf, log, nan
 from typing import Any, Literal, NamedTuple
 
@@ -36,8 +37,8 @@ HALVINGS = 16
 ROUNDING = 2.0**-20
 """More than a log wealth is off by."""
 
-STATEMENTS = 10
-"""One-sided statements of each candidate: 4 of the decision, 2 ends each of its mean, its share and a difference."""
+STATEMENTS = 12
+"""One-sided statements of each candidate: 4 of the decision, 2 ends of its mean, bound, share, and difference each."""
 
 
 class Candidate(NamedTuple):
@@ -100,30 +101,58 @@ class Decision:
         """The chance that each one-sided statement fails, at most."""
         return (1 - self.terms.confidence) / (STATEMENTS * len(self.candidates))
 
-    def mean(self, place: int) -> Mean:
-        """Return the mean of a candidate's values, with its interval.
+    def mean(self, place: int, bound: bool = False) -> Mean:
+        """Return the mean of a candidate's values, or of its bounds, with its interval.
 
         >>> found = race([Candidate("a", 0, 1)], lambda units, places, _: np.full((len(units), 1), 0.5), Terms(64))
         >>> found.mean(0).value, found.mean(0).samples
         (0.5, 16)
         """
         _, least, most, *_ = self.candidates[place]
-        return interval(self.values[place], least, most, chance=self.chance)
+        return self._stated(interval((self.bounds if bound else self.values)[place], least, most, chance=self.chance))
+
+    @cached_property
+    def lead(self) -> Mean:
+        """The mean of the taken candidate."""
+        return self.mean(self.taken)
+
+    def level(self, place: int) -> Mean:
+        """Return a candidate's mean, corrected by the mean of the taken one beyond the units that both have."""
+        own = self.mean(place)
+        if place == self.taken or not own.samples:
+            return own
+        apart = self.difference(place, self.taken)
+        low, high = (
+            choose(mine, first + more)
+            for choose, mine, first, more in zip(
+                (max, min), own.interval, self.lead.interval, apart.interval, strict=True
+            )
+        )
+        value = min(max(self.lead.value + apart.value, low), high)
+        return own if low > high else replace(own, value=value, low=low, high=high)
 
     def share(self, place: int) -> Mean | None:
-        """Return the mean of a candidate over that of its bounds, on the same units; None where it is not bounded."""
+        """Return the mean of a candidate over that of its bounds, on the same units; None where it has none."""
         one, both = self.candidates[place], min(len(self.values[place]), len(self.bounds[place]))
         if not both:
             return None
-        bounds = self.bounds[place][:both]
-        return interval(self.values[place][:both], one.least, one.most, bounds, chance=self.chance).between(0, 1)
+        values, bounds = self.values[place][:both], self.bounds[place][:both]
+        return self._stated(interval(values, one.least, one.most, bounds, chance=self.chance)).between(0, 1)
 
     def difference(self, place: int, other: int) -> Mean:
         """Return the mean difference of two candidates on the units of both, with its interval."""
         me, you = self.candidates[place], self.candidates[other]
         both = min(len(self.values[place]), len(self.values[other]))
         values = self.values[place][:both] - self.values[other][:both]
-        return interval(values, me.least - you.most, me.most - you.least, chance=self.chance)
+        return self._stated(interval(values, me.least - you.most, me.most - you.least, chance=self.chance))
+
+    def _stated(self, found: Mean) -> Mean:
+        return replace(found, confidence=self.terms.confidence)
+
+    def complete(self, measure: Measure, until: int) -> None:
+        """Measure every candidate and every bound on the first so many units, for a table."""
+        for bounds in (False, True):
+            _extend(self, measure, range(len(self.candidates)), until, bounds)
 
     def sentence(self, thing: str = "samples") -> str:
         """Say what to take, or how many more units would decide.

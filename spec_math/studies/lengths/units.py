@@ -14,9 +14,9 @@ import numpy as np
 
 from spec_math import array_coin
 from spec_math.block_level import traversal
-from spec_math.block_level.lengths import given_drafts, target_text
+from spec_math.block_level.lengths import given_drafts, recorded_text, target_text
 from spec_math.block_level.lengths.monte_carlo import GatheredLaws, extended, with_distinct_roots
-from spec_math.block_level.methods import CHAINS, DISTINCT, METHODS, Drafts, Method, named
+from spec_math.block_level.methods import DISTINCT, METHODS, Drafts, Method, named
 from spec_math.block_level.tree import Node
 from spec_math.chance import sample
 from spec_math.decision import FLOAT
@@ -85,60 +85,52 @@ class Units:
         found: dict[Key, list[Any]] = {key: [] for key in keys}
         on_text = [key for key in keys if isinstance(key.of, Method) and key.of.along is not None and not key.stem]
         others = [key for key in keys if key not in on_text]
-        for start in range(numbers.start, numbers.stop, AT_ONCE):
-            part = range(start, min(numbers.stop, start + AT_ONCE))
-            for slow in (False, True):
-                own = [key for key in on_text if (key.of in SLOW) == slow]
-                if own:
-                    rows = self._on_texts(part, own, 1 if slow else self.texts)
-                    for key, row in rows.items():
-                        found[key] += list(row)
-            for number in part if others else ():
-                laws = self.laws(number)
-                for at, source in enumerate(self.sources):
-                    stream = partial(_stream, [self.seed, 4, number, at])
-                    for key, row in source(laws, stream, others, self.lookahead):
-                        found[key].append(row)
+        if on_text:
+            found.update(self._on_texts(numbers, on_text))
+        for number in numbers if others else ():
+            laws = self.laws(number)
+            for at, source in enumerate(self.sources):
+                stream = partial(_stream, [self.seed, 4, number, at])
+                for key, row in source(laws, stream, others, self.lookahead):
+                    found[key].append(row)
         return {key: np.array(rows, dtype=np.float64) for key, rows in found.items()}
 
-    def _on_texts(self, numbers: range, keys: Sequence[Key], texts: int) -> dict[Key, FLOAT]:
-        """Return the numbers of methods along the target's texts, averaged over the first so many texts of a unit."""
-        rows: list[tuple[Any, Any]] = []
-        tokens: list[int] = []
+    def _on_texts(self, numbers: range, keys: Sequence[Key]) -> dict[Key, Any]:
+        """Return the numbers of methods along the target's texts, averaged over the texts of a unit."""
+        rows: list[tuple[FLOAT, FLOAT, int, float]] = []
         windows: list[list[int]] = []
         ends: list[bool] = []
         for number in numbers:
-            laws = self.laws(number)
-            for text in self.written(number, laws)[:texts]:
-                laws.gather([text[:place] for place in range(len(text))])
-                windows.append([*range(len(tokens), len(tokens) + len(text)), *[-1] * (self.lookahead - len(text))])
-                rows += [(laws.target(text[:place]), laws.draft(text[:place])) for place in range(len(text))]
-                tokens += text
-                ends += [laws.ends(text[: place + 1]) for place in range(len(text))]
-        targets, drafts = (np.stack(side) for side in zip(*rows, strict=True))
-        read = target_text.Text(targets, drafts, tokens, windows, ends)
-        shape = len(numbers), texts, self.lookahead
+            laws, texts = self.read(number)
+            for text in texts:
+                windows.append([*range(len(rows), len(rows) + len(text)), *[-1] * (self.lookahead - len(text))])
+                for place, token in enumerate(text):
+                    t, d = laws.target(text[:place]), laws.draft(text[:place])
+                    rows.append((*recorded_text.reduced(t, d, token), float(t[token])))
+                    ends.append(laws.ends(text[: place + 1]))
+        read = recorded_text.of_rows(rows, np.array(windows), np.array(ends))
+        shape = len(numbers), self.texts, self.lookahead
         return {
             key: target_text.accepted(key.of.along, read, key.k).reshape(shape).mean(axis=1)  # type: ignore[union-attr, arg-type]
             for key in keys
         }
 
-    def bounds(self, numbers: range, keys: Sequence[Key], slow: bool = False) -> dict[Key, FLOAT]:
+    def read(self, number: int) -> tuple[GatheredLaws, list[Tokens]]:
+        """Return the texts of a unit with both models' distributions along them."""
+        laws = self.laws(number)
+        texts = self.written(number, laws)
+        laws.gather([text[:place] for text in texts for place in range(len(text))])
+        return laws, texts
+
+    def bounds(self, numbers: range, keys: Sequence[Key]) -> dict[Key, FLOAT]:
         """Return for each kind of drafts its bound on P(at least i accepted), on the same texts, [units, L]."""
         found: dict[Key, list[Any]] = {key: [] for key in keys}
         for number in numbers if keys else ():
-            laws = self.laws(number)
-            texts = self.written(number, laws)[: 1 if slow else None]
+            laws, texts = self.read(number)
             for key, row in self.bound(laws, texts, keys, self.lookahead).items():
                 found[key].append(row)
         return {key: np.array(rows) for key, rows in found.items()}
 
-
-AT_ONCE = 8
-"""Units whose texts are read at once, for the memory."""
-
-SLOW = {named("K-SEQ at every node"), named("optimal plan at every node")}
-"""Methods that are measured on the first text of a unit alone, as they take ten times as long."""
 
 RUNS = 4
 """Runs of a verifier whose coins are not averaged out, on the same drafts."""
