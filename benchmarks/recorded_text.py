@@ -17,7 +17,7 @@ import ml_dtypes
 import numpy as np
 from safetensors.numpy import save_file
 
-from benchmarks.table import Row, show
+from benchmarks.table import Row
 from spec_math.block_level.lengths.recorded_text import recorded
 from spec_math.block_level.methods import METHODS
 from spec_math.files.law_files import open_laws
@@ -36,7 +36,9 @@ def write(folder: Path) -> None:
     rows = np.empty((2, positions, SIZE), ml_dtypes.bfloat16)
     tokens = np.empty(positions, np.int64)
     for position in range(positions):
-        both, *own = (row[start : start + SIZE] for row, start in zip(noise, rng.integers(3 * SIZE, size=3), strict=True))
+        both, *own = (
+            row[start : start + SIZE] for row, start in zip(noise, rng.integers(3 * SIZE, size=3), strict=True)
+        )
         # From sharp positions to flat ones, and drafts from near to far, as of language models.
         sharp, apart = 2.5 + 2.5 * rng.random(), 0.4 * rng.random()
         for side in range(2):
@@ -51,9 +53,7 @@ def write(folder: Path) -> None:
 def measure(folder: Path) -> dict[str, float]:
     """Return the processor seconds from both files to all candidates' values, and the peak of resident memory."""
     tokens = np.load(folder / "tokens.npy")
-    candidates = [
-        (method, k) for method in METHODS if method.along for k in ((1,) if method.one_chain else KS)
-    ]
+    candidates = [(method, k) for method in METHODS if method.along for k in ((1,) if method.one_chain else KS)]
     before, found = process_time(), []
     files = [open_laws(folder / f"{name}.safetensors") for name in ("target", "draft")]
     rows = ((batch.targets, batch.drafts) for batch in from_files(files[0], files[1], logits=True).batches(CHUNK))
@@ -71,7 +71,9 @@ def measured() -> list[Row]:
         for call in ("own.write({0})", "print(json.dumps(own.measure({0})))"):
             told = subprocess.run(
                 [sys.executable, "-c", part + call.format("Path(sys.argv[1])"), folder],
-                check=True, capture_output=True, text=True,
+                check=True,
+                capture_output=True,
+                text=True,
             )
         found = json.loads(told.stdout)
     return found

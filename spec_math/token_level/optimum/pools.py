@@ -262,11 +262,17 @@ _fast_pools_of = kernel(pools_of)
 
 def nested(pools: KnotMixture, place: int) -> tuple[Array, Array, Array]:
     """Return the pools of the token at `place`, innermost first: weights [r], first knots [r] and last knots [r]."""
-    stops, low, high = _pools_around(pools.dies, place, len(pools.weights))
+    return nested_of(pools.weights, pools.dies, place)
+
+
+@register_jitable
+def nested_of(weights: Any, dies: Any, place: int) -> Any:
+    """Return `nested` of the components' masses, and the component before which each knot dies."""
+    stops, low, high = _pools_around(dies, place, len(weights))
     # Components end where the weights up to them do: each pool lasts from one such end to another.
-    weights = np.cumsum(pools.weights)[stops - 1]
-    weights[1:] = weights[1:] - weights[:-1]
-    return weights, low, high
+    ends = np.cumsum(weights)[stops - 1]
+    ends[1:] = ends[1:] - ends[:-1]
+    return ends, low, high
 
 
 @kernel
