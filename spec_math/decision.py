@@ -28,7 +28,7 @@ FLOAT = np.ndarray[Any, np.dtype[Any]]
 SHARES = tuple(0.95 * 0.6**power for power in range(9))
 """Shares of the wealth that the bets may lose; all start with the same money."""
 
-FIRST, GROWTH, HEAD = 16, 1.25, 64
+FIRST, GROWTH, HEAD = 16, 1.25, 192
 """Units before the first look, the factor from one look to the next, and how many units later dear candidates enter."""
 
 HALVINGS = 16

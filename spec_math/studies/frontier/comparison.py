@@ -112,7 +112,7 @@ class _Measured:
                 f"{one.method.name} with {one.shape}",
                 1 / call,
                 (1 + one.shape.levels) / call,
-                dear=one.method.along is None or one.key.stem > 0,
+                dear=one.method.along is None,
                 bounded=one.method.drafts is not TREES,
             )
             for one, call in zip(self.found, self.calls, strict=True)

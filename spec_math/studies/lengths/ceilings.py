@@ -36,31 +36,6 @@ LIGHT = 1e-12
 """What is lighter does not race: the bound grows by less than can be seen."""
 
 
-def inclusion(draft: FLOAT, token: int, ks: tuple[int, ...]) -> list[float]:
-    """Return P(token is among k draws without replacement) from a draft [V] for each k, a chance.
-
-    The law: the token is drawn where not all k draws are others.
-
-    >>> [round(chance, 12) for chance in inclusion(np.array([0.5, 0.25, 0.25]), 0, (2, 3))]
-    [0.833333333333, 1.0]
-    """
-    own = float(draft[token])
-    if own == 0:
-        return [0.0] * len(ks)
-    others = np.delete(draft, token)
-    order = np.append(others[others > 0], own)
-    last = len(order) - 1
-    above = np.zeros(len(order) + 1)
-    above[last] = own
-    found = [own if k == 1 else 1.0 for k in ks]
-    inner = [place for place, k in enumerate(ks) if 1 < k < len(order)]
-    if inner:
-        chances = prefix_law.outsides(order, above, tuple(ks[place] for place in inner))[:, last]
-        for place, chance in zip(inner, chances.tolist(), strict=True):
-            found[place] = min(1.0, chance)
-    return found
-
-
 def of_two(draft: FLOAT, token: int) -> float:
     """Return P(token is among two draws without replacement), d(y) + Σ_x d(x) d(y)/(1 − d(x)) over the others.
 
@@ -132,9 +107,14 @@ def along(laws: GatheredLaws, texts: Sequence[Tokens], keys: Sequence[Key], look
     found = {key: np.zeros(lookahead) for key in own}
     for text in texts if own else ():
         drafted, written = (np.cumprod(side) for side in _masses(laws, text))
+        # Distinct first tokens are a beam of one level, with a chain below each.
         raced_at = dict(_raced(laws, text, [key for key in own if key.of is SEQUENCES]))
+        raced_at |= dict(_raced(laws, text[:1], [key for key in own if key.of is DISTINCT]))
         for key in own:
-            chances = raced_at[key] if key in raced_at else _drafted(laws, text, key, drafted)
+            if key.of is DISTINCT:
+                chances = raced_at[key][0] * (drafted / drafted[0] if drafted[0] else drafted)
+            else:
+                chances = raced_at[key] if key in raced_at else _drafted(laws, text, key, drafted)
             # What ends the text is no accepted token that something follows.
             held = np.minimum.accumulate(np.minimum(1.0, chances / written))[: len(text) - laws.ends(text)]
             found[key][: len(held)] += held / len(texts)
@@ -153,10 +133,6 @@ def _drafted(laws: GatheredLaws, text: Tokens, key: Key, drafted: FLOAT) -> FLOA
         own = above[-1] if key.stem else 1.0
         return np.concatenate([above, own * _met(drafted[key.stem :] / own if own else drafted[key.stem :], key.k)])
     rows = (np.asarray(laws.draft(text[:at]), dtype=np.float64) for at in range(len(text)))
-    if key.of is DISTINCT:
-        first = next(rows)
-        root, below = inclusion(first, text[0], (key.k,))[0], float(first[text[0]])
-        return root * (drafted / below if below else drafted)
     of_node = of_two if key.of is BRANCHING else _or_likeliest
     return np.cumprod([of_node(row, token) for row, token in zip(rows, text, strict=True)])
 

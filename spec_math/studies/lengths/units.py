@@ -59,7 +59,7 @@ class Units:
     seed: int
     sources: tuple[Source, ...]
     bound: Bound
-    texts: int = 2
+    texts: int = 4
     _written: dict[int, list[Tokens]] = field(default_factory=dict)
 
     def laws(self, number: int) -> GatheredLaws:
@@ -83,7 +83,7 @@ class Units:
     def accepted(self, numbers: range, keys: Sequence[Key]) -> dict[Key, FLOAT]:
         """Return for each key P(at least i accepted), averaged over what is not drawn in a unit, [units, L]."""
         found: dict[Key, list[Any]] = {key: [] for key in keys}
-        on_text = [key for key in keys if isinstance(key.of, Method) and key.of.along is not None and not key.stem]
+        on_text = [key for key in keys if isinstance(key.of, Method) and key.of.along is not None]
         others = [key for key in keys if key not in on_text]
         if on_text:
             found.update(self._on_texts(numbers, on_text))
