@@ -1,10 +1,10 @@
 """Decisions between candidates that are compared in pairs on the same texts, valid whenever sampling stops.
 
 A unit, such as a text, gives one bounded value of each candidate. Units need not be alike: a mean is the running
-average of the conditional means E[x_i | units before i]. A wealth Σ_j w_j Π_i (1 + λ_j y_i), with constant stakes λ_j, weights
-w_j that sum to 1 and λ_j y_i > −1, has mean at most 1 where the conditional means of y sum to at most 0. For with μ_i
-those means, Π (1 + λ y_i)/(1 + λ μ_i) is a nonnegative martingale, and Π (1 + λ μ_i) ≤ exp(λ Σ μ_i) ≤ 1. So by Ville it
-ever reaches 1/α with chance α at most.
+average of the conditional means E[x_i | units before i]. A wealth Σ_j w_j Π_i (1 + λ_j y_i), with constant stakes λ_j,
+weights w_j that sum to 1 and λ_j y_i > −1, has mean at most 1 where the conditional means of y sum to at most 0. For
+with μ_i those means, Π (1 + λ y_i)/(1 + λ μ_i) is a nonnegative martingale, and Π (1 + λ μ_i) ≤ exp(λ Σ μ_i) ≤ 1. So by
+Ville it ever reaches 1/α with chance α at most.
 
 Source: Waudby-Smith and Ramdas 2024 (betting), Section 4; Ville 1939. Even-Dar, Mannor and Mansour 2006 (successive
 elimination).
@@ -46,6 +46,10 @@ class Candidate(NamedTuple):
 
     One that is `dear` to measure enters later. One that is `bounded` has values that its own never exceed in the mean,
     in the same range, on the same units; they are cheap, and may show that it is slower before it is measured.
+
+    Candidates of one `family` count the same chances a_1 ≥ a_2 ≥ … in [0, 1] with other weights, such as one method at
+    several lookaheads. `steps` are a candidate's values where the first j chances are 1 and the others 0, j = 0, 1, …:
+    a difference of two is linear in the chances, so that it lies between its values at these.
     """
 
     name: str
@@ -53,6 +57,19 @@ class Candidate(NamedTuple):
     most: float
     dear: bool = False
     bounded: bool = False
+    family: object = None
+    steps: tuple[float, ...] = ()
+
+    def most_above(self, other: Candidate, factor: float = 1.0) -> float:
+        """Return the most that its value may lie above `factor` times that of another on one unit.
+
+        >>> short, long = (Candidate("", 1, most, family=1, steps=(1, 2, most)) for most in (2, 3))
+        >>> short.most_above(long), long.most_above(short), Candidate("", 1, 3).most_above(short)
+        (0.0, 1.0, 2.0)
+        """
+        if self.family is None or self.family != other.family:
+            return self.most - factor * other.least
+        return max(mine - factor * theirs for mine, theirs in zip(self.steps, other.steps, strict=True))
 
 
 @dataclass(frozen=True)
@@ -79,8 +96,8 @@ class Decision:
     """The end of a race.
 
     `taken`: the place of the candidate to take, or of the leader where nothing is decided. `rivals`: the places of
-    those that are not shown to be slower. `values` and `bounds`: for each candidate those on the first units. `more`: about
-    how many more units would decide.
+    those that are not shown to be slower. `values` and `bounds`: for each candidate those on the first units. `more`:
+    about how many more units would decide.
 
     The decision and all its intervals hold together with the stated confidence, which is shared out equally among
     `STATEMENTS` for each candidate. The decision is wrong only where the best candidate is beaten in one of its own
@@ -144,7 +161,7 @@ class Decision:
         me, you = self.candidates[place], self.candidates[other]
         both = min(len(self.values[place]), len(self.values[other]))
         values = self.values[place][:both] - self.values[other][:both]
-        return self._stated(interval(values, me.least - you.most, me.most - you.least, chance=self.chance))
+        return self._stated(interval(values, -you.most_above(me), me.most_above(you), chance=self.chance))
 
     def _stated(self, found: Mean) -> Mean:
         return replace(found, confidence=self.terms.confidence)
@@ -185,8 +202,10 @@ class Decision:
     def beats(self, place: int, other: int, margin: float = 0.0) -> bool:
         """Say whether (1 + margin) times one candidate is shown to be faster than another, or than its bound."""
         me, you, mine = self.candidates[place], self.candidates[other], (1 + margin) * self.values[place]
-        worst = you.most - (1 + margin) * me.least
-        for theirs in (self.values[other], self.bounds[other]):
+        for theirs, worst in (
+            (self.values[other], you.most_above(me, 1 + margin)),
+            (self.bounds[other], you.most - (1 + margin) * me.least),
+        ):
             both = min(len(mine), len(theirs))
             if both and log_wealth(mine[:both] - theirs[:both], worst) >= -log(self.chance):
                 return True
@@ -196,9 +215,13 @@ class Decision:
 def log_wealth(gains: FLOAT, worst: float) -> float:
     """Return the log wealth of bets that gains [n] ≥ −worst have a positive running mean; inf where none can lose.
 
+    Raises:
+        ValueError: a gain below −worst.
+
     >>> log_wealth(np.ones(10), 1.0) > 4 > log_wealth(np.zeros(10), 1.0)
     True
     """
+    _check(gains, -worst, inf, "gains")
     if worst <= 0:
         return inf if gains.any() else 0.0
     odds = np.maximum(gains, -worst) / worst
@@ -245,7 +268,7 @@ def interval(values: FLOAT, least: float, most: float, of: FLOAT | None = None, 
 
 
 def _check(values: FLOAT, least: float, most: float, name: str) -> None:
-    slack = 2.0**-40 * max(abs(least), abs(most))
+    slack = 2.0**-40 * max(1.0, abs(least), 0.0 if most == inf else abs(most))
     if len(values) and not (values.min() >= least - slack and values.max() <= most + slack):
         raise ValueError(f"{name}: values must lie in [{least:g}, {most:g}]; got {values.min():g} to {values.max():g}")
 
@@ -341,6 +364,6 @@ def _more(found: Decision, leader: int, other: int) -> int:
     for factor in (1.0, 1 + found.terms.margin):
         gains = factor * mine[:both] - theirs[:both]
         gap = max(float(gains.mean()), found.terms.margin / 2 * float(mine.mean()))
-        worst = found.candidates[other].most - factor * found.candidates[leader].least
+        worst = found.candidates[other].most_above(found.candidates[leader], factor)
         needed = min(needed, bar * (2 * float(gains.var()) / gap**2 + worst / gap))
     return int(float(f"{max(1.0, needed - both):.2g}"))

@@ -114,6 +114,8 @@ class _Measured:
                 (1 + one.shape.levels) / call,
                 dear=one.method.along is None,
                 bounded=one.method.drafts is not TREES,
+                family=None if one.method.drafts is TREES else one.key,
+                steps=tuple((1 + min(level, one.size)) / call for level in range(LONGEST + 1)),
             )
             for one, call in zip(self.found, self.calls, strict=True)
         ]

@@ -23,6 +23,9 @@ from spec_math.decision import FLOAT
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 
+TEXTS = 4
+"""Texts that the target writes in a unit."""
+
 
 class Key(NamedTuple):
     """What is measured at once: a method or a kind of drafts, its number of chains (0 of a tree), and their stem.
@@ -59,7 +62,7 @@ class Units:
     seed: int
     sources: tuple[Source, ...]
     bound: Bound
-    texts: int = 4
+    texts: int = TEXTS
     _written: dict[int, list[Tokens]] = field(default_factory=dict)
 
     def laws(self, number: int) -> GatheredLaws:
