@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def compare(regime: Regime, asked: Asked, progress: Progress) -> Frontier:
     measured = _Measured(units, found, asked.costs)
     step = absolute(progress(regime.title, asked.samples))
     terms = Terms(asked.samples, CONFIDENCE, MARGIN, asked.everyone)
-    decision = race(measured.candidates(), lambda *which: measured(*which, step), terms)
+    decision = race(measured.candidates(), partial(measured, step=step), terms)
     decision.complete(measured, min(FIRST, asked.samples))
     return _result(regime, asked, decision, found)
 
