@@ -11,9 +11,9 @@ from spec_math.block_level.lengths.given_drafts import Chances
 from spec_math.block_level.methods import CHAINS, DISTINCT
 from spec_math.block_level.planned_tree import Plans
 from spec_math.scheme import Tokens
-from spec_math.studies.arguments import no_progress
-from spec_math.studies.frontier import ceilings, contenders
-from spec_math.studies.frontier.contenders import chains
+from spec_math.studies.frontier import contenders
+from spec_math.studies.lengths import ceilings
+from spec_math.studies.lengths.units import Key, Units
 
 PREFIXES = 600
 
@@ -44,8 +44,8 @@ def test_distinct_tokens_are_compared_on_the_same_texts(monkeypatch: pytest.Monk
     name, models = contenders.defaults()[0]
     of = contenders.at(name, models, 1)
     found = same_drafts.distinct_over_chains(of, 8)
-    bounds = {(one.drafts, one.shape): one.tokens for one in ceilings.of_drafts(of, 8, 0, no_progress)}
-    wanted = bounds[DISTINCT, chains(2, 4)] - bounds[CHAINS, chains(2, 4)]
-    assert np.array_equal(found[2, 4], wanted)
-    # A chance rounded twice: 2^-48 for a mean of four numbers in [0, 1].
-    assert (found[2, 1] > -(2.0**-48)).all()
+    units = Units(of.models.target, of.models.draft, of.models.prefixes, contenders.LONGEST, 0, (), ceilings.along)
+    distinct, alike = (units.bounds(range(8), [key])[key] for key in (Key(DISTINCT, 2), Key(CHAINS, 2)))
+    assert np.array_equal(found[2, 4], (distinct - alike)[:, :4].sum(axis=1))
+    # A chance rounded twice, and the sum over a race of groups of clocks.
+    assert (found[2, 1] > -(2.0**-40)).all()
