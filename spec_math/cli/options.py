@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+ALL: ContextVar[bool] = ContextVar("all", default=False)
+"""True where a result is shown with all its rows and notes."""
+
+
+def for_all(
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            callback=lambda value: ALL.set(value) and None,
+            expose_value=False,
+            help="Show all rows, columns and notes; otherwise at most 40 lines.",
+        ),
+    ] = False,
+) -> None:
+    """Take the options of all commands, none of which a command sees."""
 
 
 def _seed(value: int | None) -> int | None:
@@ -88,5 +106,5 @@ CostsOption = Annotated[
 ]
 WeightsOption = Annotated[bool, typer.Option(help="The distributions are weights; divide them by their exact sum.")]
 OutOption = Annotated[
-    Path | None, typer.Option(help="Where to write the results: a folder, or one file (.html, .csv, .json or .svg).")
+    Path | None, typer.Option(help="Where to write: a folder, or one file (.html, .csv, .json, .svg, .pdf or .tex).")
 ]
