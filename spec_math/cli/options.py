@@ -12,12 +12,16 @@ ALL: ContextVar[bool] = ContextVar("all", default=False)
 """True where a result is shown with all its rows and notes."""
 
 
+def _keep(value: bool) -> None:
+    _ = ALL.set(value)
+
+
 def for_all(
     everything: Annotated[
         bool,
         typer.Option(
             "--all",
-            callback=lambda value: ALL.set(value) and None,
+            callback=_keep,
             expose_value=False,
             help="Show all rows, columns and notes; otherwise at most 40 lines.",
         ),

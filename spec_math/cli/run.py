@@ -65,7 +65,7 @@ def study(work: Callable[[Progress], Result], out: Path | None, written: Callabl
 def _told_of(paths: list[Path]) -> list[str]:
     """Say which files were written; of many in one line."""
     told = [f"wrote {path}" for path in paths]
-    return told if len(told) < FILES else [f"wrote {len(paths)} files: {', '.join(path.name for path in paths)}"]
+    return told if len(told) < FILES else [f"wrote {len(paths)} files: {', '.join(map(str, paths))}"]
 
 
 def run(work: Callable[[Console, Any], int]) -> None:

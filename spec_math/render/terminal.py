@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -28,8 +29,8 @@ WORDS = 24
 MOST = 40
 """Lines of a result at most, where not all is asked for."""
 
-ROWS = (30, 20, 15, 12, 10, 8, 6, 5, 4, 3, 2, 1)
-"""The numbers of rows to a group that are tried, until a table is short enough."""
+LINES = (36, 30, 25, 21, 18, 15, 12, 9, 7, 5, 3)
+"""The lines of a table that are tried, until all is short enough."""
 
 
 class Cut(NamedTuple):
@@ -74,10 +75,10 @@ def _shortened(result: Result, console: Console, room: int) -> tuple[list[Cut], 
     """Return tables and notes that take so many lines, and a sentence on what was left out."""
     tables = [table for table in result.tables if table.filled]
     for_tables = room * 2 // 3 if result.notes else room
-    tried = ((number, rows) for number in range(len(tables), 0, -1) for rows in ROWS if rows > 1 or number == 1)
+    tried = ((number, lines) for number in range(len(tables), 0, -1) for lines in LINES if lines > 9 or number == 1)
     cuts: list[Cut] = []
-    for number, rows in tried:
-        cuts = [cut(table, console.width, rows) for table in tables[:number]]
+    for number, lines in tried:
+        cuts = [cut(table, console.width, lines) for table in tables[:number]]
         if sum(_height(one.parts, console) for one in cuts) <= for_tables:
             break
     room -= sum(_height(one.parts, console) for one in cuts)
@@ -108,10 +109,11 @@ def _lines(note: Note, console: Console) -> int:
     return text.plain.count("\n") + 1 if _soft(note, console) else _height([text], console)
 
 
-def cut(table: Table, width: int, rows: int | None = None) -> Cut:
+def cut(table: Table, width: int, most: int | None = None) -> Cut:
     """Return a table as parts that fit a width: columns that do not fit follow below, the first one repeated.
 
-    With `rows`, so many of each group are shown, and the first columns alone. Words that are the same in every row stand below. No number and no word is ever cut.
+    With `most`, so many rows and heads of groups are shown, and the first columns alone. Words that are the same in
+    every row stand below. No number and no word is ever cut.
     """
     places = [place for place, column in enumerate(table.columns) if column.shown]
     if not places:
@@ -120,11 +122,11 @@ def cut(table: Table, width: int, rows: int | None = None) -> Cut:
     columns = [table.columns[place] for place in places]
     words = [n for n in range(1, len(places)) if columns[n].kind in ("text", "flag") and len(cells) > 2]
     same = [n for n in words if len({row[n] for row in cells}) == 1]
-    kept = range(len(cells)) if rows is None else _kept(table.filled, rows)
+    kept = range(len(cells)) if most is None else _kept(table.filled, most)
     lines = [(table.filled[n], cells[n]) for n in kept]
     varying = [n for n in range(len(places)) if n not in same]
     spans = [_span(columns[n], [row[n] for row in cells]) for n in varying]
-    chosen = _chosen(spans, width)[: None if rows is None else 1]
+    chosen = _chosen(spans, width)[: None if most is None else 1]
     parts: list[RenderableType] = []
     for part in chosen:
         title = table.title if part is chosen[0] else f"{table.title} (continued)"
@@ -136,12 +138,19 @@ def cut(table: Table, width: int, rows: int | None = None) -> Cut:
     return Cut(parts, len(cells) - len(lines), tuple(left))
 
 
-def _kept(filled: Sequence[Row], rows: int) -> list[int]:
-    """Return the places of so many rows of each group, wrong ones before others, and of half a screen in all."""
-    groups: dict[str, list[int]] = {}
+def _kept(filled: Sequence[Row], most: int) -> list[int]:
+    """Return the places of rows that take at most so many lines: as many of each group, wrong ones before others."""
+    heads = {row.group for row in filled if row.group}
+    each = max(1, most // max(1, len(heads)) - bool(heads))
+    free, taken, found = most, Counter[str](), list[int]()
     for place in sorted(range(len(filled)), key=lambda place: filled[place].mark != "wrong"):
-        groups.setdefault(filled[place].group, []).append(place)
-    return sorted(place for places in groups.values() for place in places[:rows])[: MOST // 2 + 4]
+        group = filled[place].group
+        lines = 1 + (group in heads and not taken[group])
+        if taken[group] < each and lines <= free:
+            taken[group] += 1
+            free -= lines
+            found.append(place)
+    return sorted(found)
 
 
 def _span(column: Column, cells: list[str]) -> tuple[int, int]:

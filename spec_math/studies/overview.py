@@ -33,7 +33,7 @@ from spec_math.token_level import SCHEMES
 if TYPE_CHECKING:
     from spec_math.studies.traces.study import TraceRequest
 
-PARTS = ("one_position", "blocks", "frontier", "vocabularies", "lossy")
+PARTS = ("frontier", "blocks", "one_position", "vocabularies", "lossy")
 LONGEST_FIRST = ("one_position", "vocabularies", "frontier", "blocks", "lossy")
 """The functions of this module that compute the parts, as they are shown, and as processes begin them."""
 
@@ -79,10 +79,10 @@ def results(request: ReportRequest, progress: Progress, at_once: int = 1) -> lis
     """
     positions, seed = count(request.positions, "--positions"), request.seed
     found: list[Result] = []
-    if request.laws is not None:
-        found.append(of_laws(request.laws, progress))
     if request.models is not None:
         found.append(of_models(request.models, progress))
+    if request.laws is not None:
+        found.append(of_laws(request.laws, progress))
     if request.traces is not None:
         from spec_math.studies.traces.study import study as of_shards  # slow to load: what judges samplers
 

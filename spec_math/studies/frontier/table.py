@@ -213,8 +213,8 @@ def pictures(found: Sequence[Frontier], asked: Asked) -> tuple[Picture, Picture]
             name.replace(" ", "-"),
             f"Tokens per call under a node budget: {name}",
             f"{source}. Each row is a kind of drafts; each method has its best shape for the budget, chosen on other "
-            "samples. Bars are 99 % intervals. Black is the upper bound of any verifier. It is sampled on other texts, "
-            "so a sample may exceed it by chance.",
+            "samples. Bars are 99 % intervals. The thick line is the upper bound of any verifier. It is sampled on "
+            "other texts, so a sample may exceed it by chance.",
             tuple(_row(one, kind, asked) for kind in kinds for one in found),
             len(found),
         ),
