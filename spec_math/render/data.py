@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import asdict, astuple
 from fractions import Fraction
@@ -31,6 +32,8 @@ def as_csv(table: Table) -> str:
 
 SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
+    "[": "{[}",  # else an argument of the end of the line before it
+    "*": "{*}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "—": "---",
@@ -39,16 +42,14 @@ SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "”": "''",
     "…": r"\dots{}",
     "✓": r"$\surd$",
+    "␣": r"\textvisiblespace{}",
     "₀": "$_0$",
     "₁": "$_1$",
     "²": "$^2$",
 }
-MATHEMATICS = {
-    "±": "pm", "×": "times", "·": "cdot", "−": "-", "≤": "le", "≥": "ge", "→": "to", "∞": "infty", "∑": "sum",
-    "γ": "gamma", "λ": "lambda", "ψ": "psi", "α": "alpha", "β": "beta", "ε": "epsilon", "Σ": "Sigma", "Π": "Pi",
-    "<": "<", ">": ">", "|": "|",
-}  # fmt: skip
-"""The signs that LaTeX does not print as they are, in text and as mathematics."""
+MATHEMATICS = {"±": "pm", "×": "times", "·": "cdot", "−": "-", "≤": "le", "≥": "ge", "≠": "ne", "→": "to"}
+MATHEMATICS |= {"∞": "infty", "‖": "Vert", "⏎": "hookleftarrow", "<": "<", ">": ">", "|": "|"}
+"""The signs that LaTeX does not print as they are, in text and as mathematics, to which Greek letters are added."""
 
 
 def as_latex(table: Table) -> str:
@@ -90,8 +91,13 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _tex(text: str) -> str:
-    named = SIGNS | {sign: f"${name if len(name) == 1 else chr(92) + name}$" for sign, name in MATHEMATICS.items()}
-    return "".join(named.get(sign, sign) for sign in text)
+    return "".join(SIGNS.get(sign) or _mathematics(sign) for sign in text.replace("\n", " "))
+
+
+def _mathematics(sign: str) -> str:
+    greek, _, letter = unicodedata.name(sign, "").partition(" LETTER ")
+    known = {"GREEK SMALL": letter.lower(), "GREEK CAPITAL": letter.capitalize()}.get(greek, MATHEMATICS.get(sign))
+    return sign if known is None else f"${known if len(known) == 1 else chr(92) + known}$"
 
 
 def as_json(result: Result) -> str:

@@ -103,4 +103,5 @@ def _contents(result: Result, ending: str) -> Iterable[tuple[str, Callable[[], s
     if ending == ".json":
         return [(result.name, lambda: as_json(result))]
     text = as_csv if ending == ".csv" else as_latex
-    return [(table.name, lambda table=table: text(table)) for table in result.tables]
+    tables = [table for table in result.tables if ending == ".csv" or any(column.shown for column in table.columns)]
+    return [(table.name, lambda table=table: text(table)) for table in tables]
