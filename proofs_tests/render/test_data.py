@@ -23,8 +23,8 @@ from spec_math.result import Column, Result, Row, Table
 
 ROOT = Path(spec_math.__file__).parent
 
-DRAWN = set("━─├└│█▁")
-"""Bars and trees for terminals."""
+KNOWN = set("━─├└│█▁") | set("—–“”…")
+"""Bars and trees for terminals, and signs that LaTeX prints as they are."""
 
 
 def as_files_hold(result: Result) -> Result:
@@ -136,7 +136,7 @@ def test_every_sign_that_the_product_says_is_known_to_latex() -> None:
         for string in strings(ast.parse(path.read_text(encoding="utf-8")))
     )
     written = as_latex(Table("t", "".join(sorted(set(said))), (Column("a"),), ()))
-    assert {sign for sign in written if ord(sign) > 255} <= DRAWN
+    assert {sign for sign in written if ord(sign) > 255} <= KNOWN
     assert "γ" in said, "the control: a sign beyond Latin 1 is met"
     assert "♛" in as_latex(Table("t", "♛", (Column("a"),), ())), "the control: an unknown sign is seen"
 

@@ -16,17 +16,10 @@ def _keep(value: bool) -> None:
     _ = ALL.set(value)
 
 
-def for_all(
-    everything: Annotated[
-        bool,
-        typer.Option(
-            "--all",
-            callback=_keep,
-            expose_value=False,
-            help="Show all rows, columns and notes; otherwise at most 40 lines.",
-        ),
-    ] = False,
-) -> None:
+SHOW_ALL = typer.Option("--all", callback=_keep, expose_value=False, help="Show everything, in more than 40 lines.")
+
+
+def for_all(everything: Annotated[bool, SHOW_ALL] = False) -> None:
     """Take the options of all commands, none of which a command sees."""
 
 

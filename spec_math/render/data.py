@@ -30,23 +30,10 @@ def as_csv(table: Table) -> str:
     return stream.getvalue()
 
 
-SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "[": "{[}",  # else an argument of the end of the line before it
-    "*": "{*}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "—": "---",
-    "–": "--",
-    "“": "``",
-    "”": "''",
-    "…": r"\dots{}",
-    "✓": r"$\surd$",
-    "␣": r"\textvisiblespace{}",
-    "₀": "$_0$",
-    "₁": "$_1$",
-    "²": "$^2$",
-}
+# A bracket or a star after the end of a line would be its argument.
+SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {sign: f"{{{sign}}}" for sign in "[*"}
+SIGNS |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "✓": r"$\surd$"}
+SIGNS |= {"␣": r"\textvisiblespace{}", "₀": "$_0$", "₁": "$_1$", "²": "$^2$"}
 MATHEMATICS = {"±": "pm", "×": "times", "·": "cdot", "−": "-", "≤": "le", "≥": "ge", "≠": "ne", "→": "to"}
 MATHEMATICS |= {"∞": "infty", "‖": "Vert", "⏎": "hookleftarrow", "<": "<", ">": ">", "|": "|"}
 """The signs that LaTeX does not print as they are, in text and as mathematics, to which Greek letters are added."""
@@ -96,8 +83,8 @@ def _tex(text: str) -> str:
 
 def _mathematics(sign: str) -> str:
     greek, _, letter = unicodedata.name(sign, "").partition(" LETTER ")
-    known = {"GREEK SMALL": letter.lower(), "GREEK CAPITAL": letter.capitalize()}.get(greek, MATHEMATICS.get(sign))
-    return sign if known is None else f"${known if len(known) == 1 else chr(92) + known}$"
+    known = {"GREEK SMALL": letter.lower(), "GREEK CAPITAL": letter.capitalize()}.get(greek, MATHEMATICS.get(sign, ""))
+    return f"${chr(92) * (len(known) > 1)}{known}$" if known else sign
 
 
 def as_json(result: Result) -> str:

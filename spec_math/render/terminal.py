@@ -32,6 +32,9 @@ MOST = 40
 LINES = (36, 30, 25, 21, 18, 15, 12, 9, 7, 5, 3)
 """The lines of a table that are tried, until all is short enough."""
 
+FEW = 9
+"""With as few lines, a table stands only if it is alone."""
+
 
 class Cut(NamedTuple):
     """A table drawn in parts that fit a width, with the number of rows and the names of columns that were left out."""
@@ -47,53 +50,46 @@ def show(result: Result, console: Console, most: int | None = None, written: Seq
     With `most`, no more lines than these: rows, columns, tables and notes that are left out are counted.
     """
     finding = Text(result.finding, style={1: "bold red", 3: "bold yellow"}.get(result.exit_code, "bold"))
-    title = [Text(result.title, style="bold"), *([Text(), Text(result.setting)] if result.setting else [])]
-    body = bool(result.tables or result.notes or written)
-    head = [finding, Text(), *title] if body else title
+    head = [finding, Text(), Text(result.title, style="bold")]
+    head += [Text(), Text(result.setting)] * bool(result.setting)
     cuts = [cut(table, console.width) for table in result.tables if table.filled]
-    notes, said = list(result.notes), ""
+    notes, said = list(result.notes), list(written)
     if most is not None:
-        fixed = _height([*head, Text(), *([Text()] * bool(result.tables)), finding], console) + len(written)
-        whole = sum(_height(one.parts, console) for one in cuts) + sum(_lines(note, console) for note in notes)
-        if fixed + whole > most:
-            cuts, notes, said = _shortened(result, console, most - fixed - 2)
-    for thing in (
-        *head,
-        *(part for one in cuts for part in one.parts),
-        *([Text()] if cuts or not result.tables else []),
-    ):
+        room = most - _height([*head, Text(), finding], console) - len(written)
+        if sum(_height(one.parts, console) for one in cuts) + sum(_lines(note, console) for note in notes) > room:
+            cuts, notes, left = _shortened(result, console, room - 3)
+            said.insert(0, left)
+    for thing in (*head, *(part for one in cuts for part in one.parts), Text()):
         console.print(thing)
     for note in notes:
         console.print(_note(note, console), soft_wrap=_soft(note, console))
-    for line in (*([said] if said else []), *written):
+    for line in said:
         console.print(Text(line), soft_wrap=line in written)
-    if body or not result.tables:
-        console.print(finding)
+    console.print(finding)
 
 
 def _shortened(result: Result, console: Console, room: int) -> tuple[list[Cut], list[Note], str]:
     """Return tables and notes that take so many lines, and a sentence on what was left out."""
     tables = [table for table in result.tables if table.filled]
-    for_tables = room * 2 // 3 if result.notes else room
-    tried = ((number, lines) for number in range(len(tables), 0, -1) for lines in LINES if lines > 9 or number == 1)
     cuts: list[Cut] = []
-    for number, lines in tried:
+    for number, lines in ((number, lines) for number in range(len(tables), 0, -1) for lines in LINES):
         cuts = [cut(table, console.width, lines) for table in tables[:number]]
-        if sum(_height(one.parts, console) for one in cuts) <= for_tables:
+        height = sum(_height(one.parts, console) for one in cuts)
+        if height <= (room * 2 // 3 if result.notes else room) and (lines > FEW or number == 1):
+            room -= height
             break
-    room -= sum(_height(one.parts, console) for one in cuts)
     notes: list[Note] = []
     for note in result.notes:
         if _lines(note, console) <= room:
             notes.append(note)
             room -= _lines(note, console)
-    rows, names = sum(one.rows for one in cuts), [name for one in cuts for name in one.columns]
-    more = [f"{rows} row{'s' * (rows != 1)}"] if rows else []
-    more += [f"the column{'s' * (len(names) > 1)} {listed(list(dict.fromkeys(names)))}"] if names else []
-    more += [f"the table “{table.title}”" for table in tables[len(cuts) :]]
-    left = len(result.notes) - len(notes)
-    more += [f"{left} note{'s' * (left != 1)}"] if left else []
-    return cuts, notes, f"Left out here: {'; '.join(more)}. --all shows everything."
+    rows, names = sum(one.rows for one in cuts), {name: None for one in cuts for name in one.columns}
+    left = [f"{rows} row{'s' * (rows != 1)}"] * bool(rows)
+    left += [f"the column{'s' * (len(names) > 1)} {listed(list(names))}"] * bool(names)
+    left += [f"the table “{table.title}”" for table in tables[len(cuts) :]]
+    if fewer := len(result.notes) - len(notes):
+        left.append(f"{fewer} note{'s' * (fewer > 1)}")
+    return cuts, notes, f"Left out here: {'; '.join(left)}. --all shows everything."
 
 
 def _height(things: Sequence[RenderableType], console: Console) -> int:
