@@ -14,7 +14,6 @@ from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks, em
 from spec_math.studies.blocks.study import Blocks
 from spec_math.studies.blocks.study import result_of as of_blocks
 from spec_math.studies.blocks.study import study as of_models
-from spec_math.studies.frontier.comparison import LEAST
 from spec_math.studies.frontier.study import FrontierRequest
 from spec_math.studies.frontier.study import study as of_frontier
 from spec_math.studies.positions import stream
@@ -35,8 +34,8 @@ LONGEST_FIRST = ("one_position", "vocabularies", "frontier", "blocks", "lossy")
 """The functions of this module that compute the parts, as they are shown, and as processes begin them."""
 
 KS = (1, 2, 3, 4, 6, 8, 12, 16)
-LEAST_BLOCKS, POSITIONS_A_BLOCK = 8, 10
-"""The report samples a block for so many positions, and at least so many blocks."""
+LEAST, LEAST_BLOCKS, POSITIONS_A_BLOCK = 16, 8, 10
+"""The report samples a block for so many positions, at least so many blocks, and as many samples of the frontier."""
 
 FRONTIER_FROM, POSITIONS_A_SAMPLE = 500, 160
 """The frontier stands in reports of at least so many positions, with a sample for so many of them."""
