@@ -50,14 +50,14 @@ class _Command(TyperCommand):
     """A command whose help wraps to the terminal's width and ends with its examples, which can be copied whole."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        from rich.console import Console
+        from spec_math.cli.run import console_on
 
         parts = cleandoc(self.help or "").split("\n\n")
         examples = [part.strip() for part in parts if part.startswith("  ")]
         prose = [" ".join(part.split()) for part in parts if part.strip() not in examples and part not in HEADS]
         self.help = "\n\n".join(prose)
         super().format_help(ctx, formatter)
-        console = Console(highlight=False, emoji=False)
+        console = console_on(sys.stdout)
         console.print("Examples:" if len(examples) > 1 else "Example:", style="bold")
         for example in examples:
             console.print(_broken(example, console.width), markup=False, soft_wrap=True)

@@ -80,7 +80,7 @@ def run(work: Callable[[Console, Any], int]) -> None:
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console, complaints = _console(sys.stdout), _console(sys.stderr)
+    console, complaints = console_on(sys.stdout), console_on(sys.stderr)
     # The bar goes to standard error, so that a piped table stays clean; none where nobody watches.
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     progress = Progress(*columns, console=complaints, transient=True, disable=not complaints.is_terminal)
@@ -146,7 +146,8 @@ def progress_of(progress: Any) -> Progress:
     return task
 
 
-def _console(stream: Any) -> Console:
+def console_on(stream: Any) -> Console:
+    """Return the console of a stream, without pictures for words, and as wide as its terminal or COLUMNS."""
     from rich.console import Console
 
     # Names are shown as they are: rich would put a picture for the :x: of "mine.py:x: no function".
