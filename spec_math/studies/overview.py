@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from spec_math.arrays import count
+from spec_math.decision import FIRST
 from spec_math.result import Result
 from spec_math.studies import lossy as lossy_rules
 from spec_math.studies.arguments import Progress, no_progress
@@ -37,7 +38,7 @@ KS = (1, 2, 3, 4, 6, 8, 12, 16)
 LEAST, LEAST_BLOCKS, POSITIONS_A_BLOCK = 16, 8, 10
 """The report samples a block for so many positions, at least so many blocks, and as many samples of the frontier."""
 
-FRONTIER_FROM, POSITIONS_A_SAMPLE = 500, 160
+FRONTIER_FROM, POSITIONS_A_SAMPLE = 500, 50
 """The frontier stands in reports of at least so many positions, with a sample for so many of them."""
 
 LOSSY_POSITIONS = 4
@@ -116,7 +117,7 @@ def blocks(positions: int, seed: int, progress: Progress) -> Result:
 
 def frontier(positions: int, seed: int, progress: Progress) -> Result:
     """Return what to draft and how to verify it under a budget of nodes, on both embedded defaults."""
-    samples = max(LEAST, count(positions, "--positions") // POSITIONS_A_SAMPLE)
+    samples = max(FIRST, count(positions, "--positions") // POSITIONS_A_SAMPLE)
     return of_frontier(FrontierRequest(samples=samples, seed=seed), progress)
 
 
