@@ -35,8 +35,8 @@ LONGEST_FIRST = ("one_position", "vocabularies", "frontier", "blocks", "lossy")
 """The functions of this module that compute the parts, as they are shown, and as processes begin them."""
 
 KS = (1, 2, 3, 4, 6, 8, 12, 16)
-LEAST, LEAST_BLOCKS, POSITIONS_A_BLOCK = 16, 8, 10
-"""The report samples a block for so many positions, at least so many blocks, and as many samples of the frontier."""
+LEAST_BLOCKS, POSITIONS_A_BLOCK = 8, 10
+"""The report samples a block for so many positions, and at least so many blocks."""
 
 FRONTIER_FROM, POSITIONS_A_SAMPLE = 500, 50
 """The frontier stands in reports of at least so many positions, with a sample for so many of them."""
