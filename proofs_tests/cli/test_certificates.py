@@ -37,12 +37,14 @@ def test_a_certificate_goes_out_and_comes_back(tmp_path: Path) -> None:
         "optimum.csv",
         "optimum.html",
         "optimum.json",
+        "optimum.pdf",
         "optimum.svg",
+        "optimum.tex",
     ]
     back = run("check", tmp_path / "certificate.json", *BERNOULLI, "--k", 2, "--out", tmp_path / "again")
     assert back.exit_code == 0, back.output
     assert "It holds: the optimal acceptance of its drafts is 67/80" in back.output
-    assert len(list((tmp_path / "again").iterdir())) == 5
+    assert len(list((tmp_path / "again").iterdir())) == 7
     kept = certificate.load(tmp_path / "certificate.json").acceptance
     assert kept == optimal.acceptance(["2/5", "3/5"], ["3/4", "1/4"], 2)
 
