@@ -20,9 +20,10 @@ from spec_math.block_level.lengths import given_drafts
 from spec_math.block_level.lengths.monte_carlo import GatheredLaws, extended, with_distinct_roots
 from spec_math.block_level.methods import CHAINS, DISTINCT, paths
 from spec_math.block_level.planned_tree import Plans
-from spec_math.studies.arguments import no_progress
-from spec_math.studies.frontier import ceilings, contenders
-from spec_math.studies.frontier.contenders import KS, Regime, chains
+from spec_math.studies.frontier import contenders
+from spec_math.studies.frontier.contenders import KS, LONGEST, Regime
+from spec_math.studies.lengths import ceilings
+from spec_math.studies.lengths.units import Key, Units
 
 LOOKAHEAD = 4
 TEMPERATURES = 1.0, 0.7, 0.4
@@ -48,9 +49,11 @@ def ahead_of_traversal(of: Regime, k: int, prefixes: int, seed: int = 0) -> Any:
 
 def distinct_over_chains(of: Regime, prefixes: int, seed: int = 0) -> dict[tuple[int, int], Any]:
     """Return by how much the bound of distinct first tokens is above that of i.i.d. chains, {(k, L): samples [n]}."""
-    bounds = {(one.drafts, one.shape): one.tokens for one in ceilings.of_drafts(of, prefixes, seed, no_progress)}
+    models = of.models
+    units = Units(models.target, models.draft, models.prefixes, LONGEST, seed, (), ceilings.along)
+    bounds = units.bounds(range(prefixes), [Key(kind, k) for kind in (CHAINS, DISTINCT) for k in KS])
     return {
-        (k, size): bounds[DISTINCT, chains(k, size)] - bounds[CHAINS, chains(k, size)]
+        (k, size): (bounds[Key(DISTINCT, k)] - bounds[Key(CHAINS, k)])[:, :size].sum(axis=1)
         for k in KS
         for size in (1, 2, LOOKAHEAD, 8)
     }

@@ -363,7 +363,7 @@ def _more(found: Decision, leader: int, other: int) -> int:
         return FIRST
     for factor in (1.0, 1 + found.terms.margin):
         gains = factor * mine[:both] - theirs[:both]
-        gap = max(float(gains.mean()), found.terms.margin / 2 * float(mine.mean()))
+        gap = max(float(gains.mean()), found.terms.margin / 2 * float(mine.mean()), 2.0**-20)
         worst = found.candidates[other].most_above(found.candidates[leader], factor)
         needed = min(needed, bar * (2 * float(gains.var()) / gap**2 + worst / gap))
     return int(float(f"{max(1.0, needed - both):.2g}"))

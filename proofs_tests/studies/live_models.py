@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec_math.studies.frontier import ceilings, contenders, further
+from spec_math.studies.frontier import comparison, contenders, further
 from spec_math.studies.frontier.study import FrontierRequest, Header, LivePair
 
 SIZE = 12
 
 
-ASKED = FrontierRequest(budgets="2,4", temperatures="1,0.5", samples=12)
+ASKED = FrontierRequest(budgets="2,4", temperatures="1,0.5", samples=16)
 
 
 def unseen(done: int) -> None:
@@ -30,12 +30,11 @@ def quiet(what: str, steps: int) -> Any:  # noqa: ARG001
 def short_blocks() -> Iterator[None]:
     """Blocks of two tokens and two chains."""
     patch = pytest.MonkeyPatch()
-    for module in (contenders, ceilings):
-        patch.setattr(module, "KS", (2,))
+    patch.setattr(contenders, "KS", (2,))
+    for module in (contenders, comparison):
         patch.setattr(module, "LONGEST", 2)
     patch.setattr(contenders, "DEPTHS", (2,))
     patch.setattr(further, "STEM_KS", (2,))
-    patch.setattr(contenders, "SLOW", {})
     try:
         yield
     finally:

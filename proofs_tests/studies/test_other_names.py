@@ -25,7 +25,7 @@ from spec_math.studies.arguments import no_progress
 from spec_math.studies.blocks import comparison as of_blocks
 from spec_math.studies.blocks import study as block_table
 from spec_math.studies.blocks.comparison import BlockModels
-from spec_math.studies.frontier import ceilings, contenders
+from spec_math.studies.frontier import comparison, contenders
 from spec_math.studies.frontier import study as frontier_study
 from spec_math.studies.frontier import table as frontier_pictures
 from spec_math.studies.frontier.study import FrontierRequest, compared
@@ -108,11 +108,11 @@ def frontier() -> Result:
     target, draft = Table({(): [0.25, 0.75]}, context=0), Table({(): [0.5, 0.5]}, context=0)
     models = BlockModels(target, draft, ((),), 2, "two tables")
     with pytest.MonkeyPatch.context() as patch:
-        for module in (contenders, ceilings):
-            patch.setattr(module, "KS", (2,))
+        patch.setattr(contenders, "KS", (2,))
+        for module in (contenders, comparison):
             patch.setattr(module, "LONGEST", 2)
         patch.setattr(contenders, "DEPTHS", (1, 2))
-        request = FrontierRequest(budgets="2,4", temperatures="1,0.5", samples=12)
+        request = FrontierRequest(budgets="2,4", temperatures="1,0.5", samples=16)
         return compared((("two tables", models),), request, no_progress)
 
 
