@@ -52,12 +52,12 @@ def test_compare_writes_table_csv_json_and_picture(laws):
     assert all(word in result.output for scheme in SCHEMES for word in scheme.name.split())
     assert sorted(path.name for path in (laws / "out").iterdir()) == [
         "comparison-wide.csv",
-        "comparison-wide.tex",
         "comparison.csv",
         "comparison.html",
         "comparison.json",
         "comparison.pdf",
         "comparison.svg",
+        "comparison.tex",
     ]
     data = json.loads((laws / "out" / "comparison.json").read_text())["tables"][0]
     assert {row["acceptance samples"] for row in data["rows"]} == {5}
