@@ -113,8 +113,8 @@ def study(wanted: Wanted, progress: Progress) -> Result:
 def listing(wanted: Wanted) -> Result:
     """List the theorems that were asked for, without proving them; some hold for every vocabulary, by Rocq."""
     found = chosen(wanted.words, wanted.quick)
-    rows = tuple(Row((theorem.name, theorem.scope, "Rocq" * bool(theorem.formal), theorem.formal)) for theorem in found)
-    columns = Column("theorem"), Column("scope"), Column("every vocabulary"), Column("rocq", shown=False)
+    rows = tuple(Row((t.name, t.scope, _short(t), "Rocq" * bool(t.formal), t.formal)) for t in found)
+    columns = *_NAMED, Column("every vocabulary"), Column("rocq", shown=False)
     note = sentences([_BY_ROCQ] * any(theorem.formal for theorem in found))
     table = Table("theorems", "Theorems", columns, rows)
     return Result("theorems", "Theorems for all distributions", f"{len(found)} theorems.", (table,), notes=note)
@@ -259,9 +259,16 @@ def _sizes(sizes: dict[int, list[int]], noun: tuple[str, str], known: tuple[int,
     )
 
 
+def _short(of: Proof | Theorem) -> str:
+    return of.scope.removeprefix("all distributions on ")
+
+
+_NAMED = Column("theorem"), Column("scope", shown=False), Column("short scope", heading="distributions on")
+
 FIELDS: tuple[tuple[Column, Callable[[Proof], Cell]], ...] = (
-    (Column("theorem"), lambda proof: proof.name),
-    (Column("scope"), lambda proof: proof.scope),
+    (_NAMED[0], lambda proof: proof.name),
+    (_NAMED[1], lambda proof: proof.scope),
+    (_NAMED[2], lambda proof: _short(proof)),
     (Column("regions", "count"), lambda proof: proof.regions),
     (Column("impossible", "count"), lambda proof: proof.discarded),
     (Column("tried", "count", "distributions"), lambda proof: proof.tried),
@@ -318,11 +325,16 @@ def picture(proofs: Sequence[Proof]) -> Picture:
 
 
 def failures(proofs: Sequence[Proof]) -> list[str]:
-    """Say of each theorem that is not proved why: its counterexample, or what was left open."""
-    left = [
-        (proof, [str(part) for part in (proof.counterexample, proof.reason) if part]) for proof in proofs if not proof
-    ]
-    return [f"{proof.name} ({proof.scope}) is {proof.verdict}: {'; '.join(why)}" for proof, why in left]
+    """Say of each theorem that is not proved why: the first counterexample of a name, or what was left open."""
+    said: list[str] = []
+    shown: set[str] = set()
+    for proof in proofs:
+        if proof or (proof.counterexample and proof.name in shown):
+            continue
+        shown.update([proof.name] if proof.counterexample else [])
+        why = "; ".join(str(part) for part in (proof.counterexample, proof.reason) if part)
+        said.append(f"{proof.name} ({proof.scope}) is {proof.verdict}: {why}")
+    return said
 
 
 def summary(proofs: Sequence[Proof], seconds: float, seed: int) -> str:

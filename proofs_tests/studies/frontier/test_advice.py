@@ -59,7 +59,7 @@ def test_advice_stands_at_the_end_of_what_the_command_and_the_report_show(toy: R
     assert [note.text for note in shown.notes][-len(said) :] == said
     assert len(said) == 3
     assert shown.finding.endswith(said[0])
-    document = page([shown])
+    document = page(shown)
     assert all(escape(sentence) in document for sentence in said)
     # The control: what is not said does not stand there.
     assert "chosen tree at every temperature" not in document

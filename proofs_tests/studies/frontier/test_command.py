@@ -22,7 +22,7 @@ def test_the_command_writes_table_and_picture(tmp_path: Path) -> None:
     arguments = ["frontier", "--target", f"{tmp_path}/t.json", "--draft", f"{tmp_path}/d.json", "--samples", "16"]
     answer = CliRunner().invoke(app, [*arguments, "--nodes", "2,4", "--temperature", "1,.5", "--out", f"{tmp_path}/o"])
     assert answer.exit_code == 0, answer.output
-    assert {path.suffix for path in (tmp_path / "o").iterdir()} == {".html", ".json", ".csv", ".svg"}
+    assert {path.suffix for path in (tmp_path / "o").iterdir()} == {".html", ".json", ".csv", ".tex", ".svg", ".pdf"}
     assert "mean top-1 mass 0.50" in answer.output
     wrong = CliRunner().invoke(app, [*arguments[:-1], "0"])
     assert (wrong.exit_code, "at least 1" in wrong.output) == (2, True)
