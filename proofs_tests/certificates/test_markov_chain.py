@@ -12,14 +12,13 @@ import pytest
 
 from proofs_tests.block_level.models import weighted
 from proofs_tests.certificates.prism_interpreter import Chain, PrismError
-from proofs_tests.certificates.trees_of_programs import continued, tree_of
+from proofs_tests.certificates.trees_of_programs import tree_of
 from proofs_tests.controls import CONTROLS, Control
 from proofs_tests.every_method import METHODS
-from spec_math import SCHEMES, Scheme, exact, law
+from spec_math import SCHEMES, Scheme, check_lossless, exact, law
 from spec_math.block_level import emitted_law
-from spec_math.block_level.lossless import target_law
 from spec_math.block_level.methods import Method
-from spec_math.certificates.markov_chain import Model, model
+from spec_math.certificates.markov_chain import model, models
 from spec_math.chance import Coin
 from spec_math.scheme import draw_independent
 
@@ -32,25 +31,33 @@ PAIRS = [
 """Distributions with a token that the target never emits, and with a mass beyond 32 and 64 bits."""
 
 
+Written = tuple[str, str]
+"""The text of a model, and of its properties."""
+
+
 def position(scheme: Scheme | Any, target: Any, draft: Any, k: int = 2) -> Callable[[Coin], int]:
     """A verifier of one position, with its drafts."""
     draw, verify = (scheme.draw, scheme.verify) if isinstance(scheme, Scheme) else (draw_independent, scheme)
     return lambda coin: int(verify(coin, draw(coin, draft, k), target.copy(), draft.copy()))
 
 
-def of_position(program: Callable[[Coin], int], target: Any) -> Model:
-    return model(*tree_of(program), dict(enumerate(target)), "a verifier of one position")
+def of_position(program: Callable[[Coin], int], target: Any) -> Written:
+    return model(*tree_of(program, lambda _: target, 1), "a verifier of one position")
 
 
-def of_block(method: Method, k: int, lookahead: int, generate: Any = None) -> tuple[Model, dict[Any, Fraction]]:
+def of_masses(program: Callable[[Coin], int], *target: Any) -> Written:
+    return of_position(program, list(target))
+
+
+def of_block(method: Method, k: int, lookahead: int, generate: Any = None) -> tuple[Written, dict[Any, Fraction]]:
     """A block method of two tokens, and the distribution of lookahead + 1 tokens that enumeration gives."""
     target, draft, horizon = weighted("target"), weighted("draft"), lookahead + 1
 
     def block(coin: Coin, prefix: tuple[int, ...]) -> tuple[int, ...]:
         return tuple((generate or method.generate)(coin, target, draft, prefix, lookahead, k))
 
-    tree = continued(*tree_of(lambda coin: block(coin, ())), target, horizon)
-    return model(*tree, target_law(target, horizon), method.name), emitted_law(block, target, horizon)
+    tree = tree_of(lambda coin: block(coin, ()), target, horizon)
+    return model(*tree, method.name), emitted_law(block, target, horizon)
 
 
 def labelled(distribution: dict[Any, Any]) -> dict[str, Fraction]:
@@ -59,14 +66,14 @@ def labelled(distribution: dict[Any, Any]) -> dict[str, Fraction]:
     return {"emitted_" + "_".join(map(str, key)): Fraction(mass) for key, mass in words if mass}
 
 
-def solved(written: Model) -> dict[str, Fraction]:
+def solved(written: Written) -> dict[str, Fraction]:
     """The distribution that the interpreter finds, without outcomes of probability 0."""
-    return {label: mass for label, mass in Chain(written.chain).distribution().items() if mass}
+    return {label: mass for label, mass in Chain(written[0]).distribution().items() if mass}
 
 
-def results(written: Model) -> dict[str, Fraction]:
+def results(written: Written) -> dict[str, Fraction]:
     """The target's distribution as the properties name it, without zeros."""
-    found = re.findall(r'// RESULT: (\S+)\nP=\? \[ F "(\w+)" \];', written.properties)
+    found = re.findall(r'// RESULT: (\S+)\nP=\? \[ F "(\w+)" \];', written[1])
     return {label: Fraction(mass) for mass, label in found if Fraction(mass)}
 
 
@@ -98,45 +105,78 @@ def test_a_chain_with_one_probability_changed_has_another_distribution() -> None
     """The control: each probability of the model is needed."""
     target, draft = PAIRS[1]
     written = of_position(position(SCHEMES[0], target, draft), target)
-    places = [match.span(1) for match in re.finditer(r"(\d+/\d+) : \(s'", written.chain)]
+    places = [match.span(1) for match in re.finditer(r"(\d+/\d+) : \(s'", written[0])]
     assert len(places) > 8
     for low, high in places:
         with pytest.raises(PrismError, match="sum to"):
-            Chain(written.chain[:low] + "1/999" + written.chain[high:])
-    rows = re.findall(r"-> (\d+/\d+) : (\S+) \+ (\d+/\d+) : (\S+);", written.chain)
+            Chain(written[0][:low] + "1/999" + written[0][high:])
+    rows = re.findall(r"-> (\d+/\d+) : (\S+) \+ (\d+/\d+) : (\S+);", written[0])
     assert rows
     for one, first, other, second in rows:
-        swapped = written.chain.replace(
+        swapped = written[0].replace(
             f"-> {one} : {first} + {other} : {second};", f"-> {other} : {first} + {one} : {second};"
         )
-        assert one == other or Chain(swapped).distribution() != Chain(written.chain).distribution()
+        assert one == other or Chain(swapped).distribution() != Chain(written[0]).distribution()
 
 
 def test_nodes_with_equal_futures_are_one_state() -> None:
-    """Two drafts of four tokens have 61 nodes under K-SEQ; where only the token matters, few are left."""
-    root, branches = tree_of(lambda coin: (coin.draw(PAIRS[1][1]), coin.draw(PAIRS[1][0]))[1])
-    written = model(root, branches, dict(enumerate(PAIRS[1][0])), "")
-    assert "s : [0..4] init 0;" in written.chain
+    """A draft that is not looked at leaves no state: of 21 nodes the draw and its four outcomes are left."""
+    written = of_position(lambda coin: (coin.draw(PAIRS[1][1]), coin.draw(PAIRS[1][0]))[1], PAIRS[1][0])
+    assert "s : [0..4] init 0;" in written[0]
     assert solved(written) == labelled(dict(enumerate(PAIRS[1][0])))
 
 
 def test_large_numbers_are_written_so_that_they_are_read_exactly() -> None:
     tiny = Fraction(1, 2**31)
     for mass in (tiny, Fraction(1, 2**31 - 1), Fraction(1, 2**200), 1 - Fraction(1, 3**50)):
-        written = model(*tree_of(lambda coin, mass=mass: int(coin.flip(mass))), {1: mass, 0: 1 - mass}, "")
+        written = of_masses(lambda coin, mass=mass: int(coin.flip(mass)), 1 - mass, mass)
         assert solved(written) == {"emitted_1": mass, "emitted_0": 1 - mass}
-    assert "1.0/2147483648.0" in model(*tree_of(lambda coin: int(coin.flip(tiny))), {}, "").chain
+    assert "1.0/2147483648.0" in of_masses(lambda coin: int(coin.flip(tiny)), 1)[0]
 
 
 def test_a_program_without_coins_is_a_chain_of_one_state() -> None:
-    written = model(*tree_of(lambda _: 3), {3: Fraction(1)}, "")
-    assert solved(written) == {"emitted_3": 1}
+    assert solved(of_masses(lambda _: 1, 0, 1)) == {"emitted_1": 1}
 
 
 def test_an_outcome_that_is_never_emitted_keeps_its_property() -> None:
-    written = model(*tree_of(lambda _: 0), {0: Fraction(1, 2), 1: Fraction(1, 2)}, "")
-    assert Chain(written.chain).distribution() == {"emitted_0": 1, "emitted_1": 0}
+    written = of_masses(lambda _: 0, Fraction(1, 2), Fraction(1, 2))
+    assert Chain(written[0]).distribution() == {"emitted_0": 1, "emitted_1": 0}
     assert results(written) == {"emitted_0": Fraction(1, 2), "emitted_1": Fraction(1, 2)}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.name)
+def test_the_chains_of_a_verdict_are_those_of_its_program(scheme: Scheme) -> None:
+    for target, draft in PAIRS:
+        verdict = check_lossless(scheme, target, draft, 2)
+        (written,) = models(verdict.certificate())
+        assert solved(written) == labelled(law(position(scheme, target, draft))) == results(written)
+
+
+def test_a_lossy_verdict_has_the_chain_of_the_whole_program() -> None:
+    for control in CONTROLS:
+        if not control.broken and control.left_open is None:
+            verdict = check_lossless(control.verifier, control.target, control.draft, control.k)
+            program = position(control.verifier, control.target, control.draft, control.k)
+            (written,) = models(verdict.certificate())
+            assert solved(written) == labelled(law(program)) != results(written)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "end"),
+    [
+        (lambda _: 7, "emitted_7"),
+        (lambda _: 1 // 0, "fault"),
+        (lambda _: "x", "fault"),
+        (lambda coin: coin.flip(Fraction(3, 2)), "fault"),
+        (lambda coin: coin.draw([Fraction(1, 2)]), "fault"),
+    ],
+)
+def test_paths_that_break_have_a_state_of_their_own(wrong: Callable[[Any], Any], end: str) -> None:
+    def verify(coin: Coin, tokens: Any, _target: Any, _draft: Any) -> Any:
+        return tokens[0] or wrong(coin)
+
+    (written,) = models(check_lossless(verify, *PAIRS[0], 1).certificate())
+    assert solved(written) == {end: Fraction(1, 2), "emitted_1": Fraction(1, 2)}
 
 
 DIE = """dtmc
@@ -183,15 +223,15 @@ def test_the_interpreter_refuses_what_is_no_markov_chain(old: str, new: str) -> 
         Chain(DIE.replace(old, new, 1))
 
 
-def by_storm(written: Model, folder: Path) -> dict[str, Fraction]:
+def by_storm(written: Written, folder: Path) -> dict[str, Fraction]:
     """The distribution that Storm finds in exact arithmetic."""
     stormpy = pytest.importorskip("stormpy", minversion="2.0", reason="stormpy is not installed: pip install stormpy")
     place = folder / "model.pm"
-    _ = place.write_text(written.chain, encoding="utf-8")
+    _ = place.write_text(written[0], encoding="utf-8")
     program = stormpy.parse_prism_program(str(place))
-    asked = stormpy.parse_properties(written.properties, program)
+    asked = stormpy.parse_properties(written[1], program)
     chain = stormpy.build_model[stormpy.Rational](program, asked)
-    labels = re.findall(r'F "(\w+)"', written.properties)
+    labels = re.findall(r'F "(\w+)"', written[1])
     (start,) = chain.initial_states
     found = (Fraction(str(stormpy.model_checking(chain, one).get_value(start))) for one in asked)
     return {label: mass for label, mass in zip(labels, found, strict=True) if mass}

@@ -1,4 +1,4 @@
-"""The tree of coins of a program, built from its paths: what the tests hand to the writer of Markov chains."""
+"""Tree of coins of a program, built from its paths, which tests hand to the writer of Markov chains."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from spec_math.language.model import Model
 Branches = Callable[[Any], Sequence[tuple[Fraction, Any]]]
 
 
-def tree_of(program: Callable[[Coin], Any]) -> tuple[Any, Branches]:
-    """Return the root of a program's tree and the function of its branches; leaves are the outcomes."""
+def tree_of(program: Callable[[Coin], Any], target: Model, horizon: int) -> tuple[Any, Any, Branches]:
+    """Return the root of a program's tree, the root of the target's, and the function of their branches.
+
+    Leaves are texts, a token that the program returns being a text of one. The target continues them to the horizon.
+    """
     kids: dict[Any, list[tuple[Fraction, Any]]] = {}
     outcomes: dict[Any, Any] = {}
     for path in paths(program):
@@ -21,19 +24,14 @@ def tree_of(program: Callable[[Coin], Any]) -> tuple[Any, Branches]:
         for _, _, options, at in path.taken:
             kids.setdefault(key, [(mass, (*key, turn)) for turn, (_, mass) in enumerate(options)])
             key += (at,)
-        outcomes[key] = path.outcome
-    named = {key: [(mass, outcomes.get(child, child)) for mass, child in row] for key, row in kids.items()}
-    return outcomes.get(("at",), ("at",)), lambda node: named.get(node, ())
+        text = path.outcome if isinstance(path.outcome, tuple) else (int(path.outcome),)
+        outcomes[key] = text[:horizon]
 
-
-def continued(root: Any, branches: Branches, target: Model, horizon: int) -> tuple[Any, Branches]:
-    """Return the tree of a block whose text the target continues up to the horizon."""
-
-    def on(node: Any) -> Sequence[tuple[Fraction, Any]]:
+    def branches(node: Any) -> Sequence[tuple[Fraction, Any]]:
         if node[:1] == ("at",):
-            return [(mass, child if child[:1] == ("at",) else child[:horizon]) for mass, child in branches(node)]
+            return [(mass, outcomes.get(child, child)) for mass, child in kids[node]]
         if len(node) >= horizon:
             return ()
         return [(mass, (*node, token)) for token, mass in enumerate(target(node)) if mass]
 
-    return root, on
+    return outcomes.get(("at",), ("at",)), (), branches
