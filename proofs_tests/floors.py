@@ -13,7 +13,7 @@ FLOORS = [
     {"arrays", "float_allowance", "verdict_values", "result"},
     {"masses"},
     {"chance", "distribution", "roots", "common_denominator", "array_coin"},
-    {"scheme", "every_path", "recording"},
+    {"certificates", "scheme", "every_path", "recording"},
     {"coupling", "verdict"},
     {"language"},
     {"token_level"},

@@ -1,4 +1,4 @@
-"""The commands prove, certify and check: proofs for all distributions, and certificates of an optimum."""
+"""The commands prove, certify and check: proofs for all distributions, and certificates."""
 
 from __future__ import annotations
 
@@ -54,7 +54,11 @@ def certify(  # noqa: PLR0913 - typer takes an argument an option
 
 
 def check(  # noqa: PLR0913 - typer takes an argument an option
-    certificate: Annotated[Path, typer.Argument(help="File in the format of spec-math certify.")],
+    certificate: Annotated[Path, typer.Argument(help="Certificate of any kind: FILE.json, or FILE.json.gz.")],
+    function: Annotated[
+        str | None,
+        typer.Option(metavar="FILE:NAME", help="Your function, to replay on each path of a certificate with paths."),
+    ] = None,
     target: ExactLawOption = None,
     draft: ExactDraftOption = None,
     k: Annotated[int | None, typer.Option("--k", help="Number of drafts from a single --draft; by default 1.")] = None,
@@ -63,9 +67,11 @@ def check(  # noqa: PLR0913 - typer takes an argument an option
     weights: WeightsOption = False,
     out: OutOption = None,
 ) -> None:
-    """Check a certificate of an optimum by adding fractions, without a solver.
+    """Check a certificate of any kind by adding and multiplying fractions, without a solver.
 
-    A valid certificate may be about other distributions than yours, so give yours with --target and --draft.
+    The command reads certificates of verdicts (audit, blocks), of proofs (prove) and of optima (certify). Each kind
+    has a checker of one file in spec_math/certificates, which imports nothing and can be copied elsewhere. A valid
+    certificate may be about other distributions than yours. For an optimum, give yours with --target and --draft.
 
     Exit codes: 0 the certificate holds, 1 it does not (its first error is shown), 2 the file is not a certificate.
 
@@ -74,11 +80,13 @@ def check(  # noqa: PLR0913 - typer takes an argument an option
       spec-math check certificate.json
 
       spec-math check certificate.json --target 2/5,3/5 --draft 3/4,1/4 --k 2
+
+      spec-math check verdict.json.gz --function sampling.py:verify
     """
     from spec_math.studies import certificates
 
     asked = certificates.LawsRequest(target, tuple(draft or ()), k, drafts, draft_law, weights)
-    study(lambda _: certificates.check(certificate, asked), out)
+    study(lambda _: certificates.check(certificate, asked, function), out)
 
 
 def prove(  # noqa: PLR0913 - typer takes an argument an option

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from spec_math import certificates as of_all_kinds
 from spec_math.arrays import Array, as_law, count, exact, proportional_to
 from spec_math.files.whole import read_json
 from spec_math.mean import known
@@ -77,14 +78,20 @@ def certify(request: LawsRequest) -> Result:
     return replace(result, finding=_certified(found, planned) + (f" {beside}" if beside else ""), attachments=attached)
 
 
-def check(place: Path, request: LawsRequest) -> Result:
-    """Read a certificate and judge it with sums of fractions alone; the exit code is 1 where it shows nothing.
+def check(place: Path, request: LawsRequest, function: str | None = None) -> Result:
+    """Read a certificate of any kind and check it; the exit code is 1 where it shows nothing.
 
-    Laws that are given must be those of the certificate: a claim can be true and about other laws.
+    Distributions that are given must be those of a certificate of an optimum: a claim can be true and about others.
+    `function` (FILE:NAME) is replayed on the paths of a certificate that has paths.
 
     Raises:
         ValueError, OSError: the file is no certificate, or a law that was given is no probability distribution.
     """
+    document = of_all_kinds.read(place)
+    if document["format"] != certificates.FORMAT:
+        return _checked(place, document, request, function)
+    if function is not None:
+        raise ValueError("--function is replayed on paths; a certificate of an optimum has none")
     read = certificates.load(place)
     if not request.drafts and request.k is not None:
         raise ValueError("--k says how many drafts of --draft there are; give --draft too, or leave out --k")
@@ -102,6 +109,17 @@ def check(place: Path, request: LawsRequest) -> Result:
     elif drafts is None:
         found += " Its target is yours. To check its drafts, give --draft."
     return replace(_shown(read, "certificate", title), finding=found)
+
+
+def _checked(place: Path, document: dict[str, Any], request: LawsRequest, function: str | None) -> Result:
+    if request != LawsRequest():
+        raise ValueError(f"--target and --draft are for certificates of an optimum; {place} is of another kind")
+    title = f"Does the certificate {place} hold?"
+    try:
+        said = of_all_kinds.check(document, **({} if function is None else {"function": function}))
+    except ValueError as error:
+        return Result("certificate", title, f"Rejected: {error}.", exit_code=1)
+    return Result("certificate", title, said)
 
 
 def _law(text: str, option: str, weights: bool) -> Array:
