@@ -1,306 +1,318 @@
-"""Checker of a verdict on an unmodified sampler: boxes of its random numbers are added up exactly, then run.
+"""Checker of a verdict on a sampler as it is, in one file: python check_followed.py FILE [--function FILE.py:NAME]
 
-Run it as `python check_followed.py FILE [--function FILE.py:NAME] [--sums]`. It reads one JSON file, zipped where the
-name ends in `.gz`, and imports the standard library, the judged function, and the libraries that this function needs.
+The sampler draws random numbers from Python's random, NumPy or torch. Each path is a box of these numbers: an interval
+of each uniform number, the winner of each race. The certificate holds all boxes, with exact numbers such as "3/16".
 
-The certificate lists nodes; a child stands before its parent. `["cut", j, cuts, children]` divides the interval of the
-path's number j at the cuts; a number starts in [0, 1). `["race", numbers, rates, groups, children]` divides by the
-winner: of exponentials that race at these rates, or of one draw by these weights. `["end", draws, emitted]` ends a path;
-`draws` has one letter a number: u uniform, n whole number, t token by weights, e exponential, g Gumbel, and U or V for a
-uniform u that is raced as −log u or −log(1 − u). A case lists a node for each row of drafts. Fractions are strings.
+    nodes       a list; a node refers to its children by their place in it, always an earlier one:
+                  ["cut", j, cuts, children]: the interval of the path's number j, at first [0, 1), in parts
+                  ["race", numbers, rates, groups, children]: the groups in which the winner of a race is. Exponentials
+                  race at these rates; a single number is one draw by these weights
+                  ["end", draws, emitted]: the tokens that are returned, or the name of an exception. The string `draws`
+                  has one letter for each number: u uniform, n whole number, t token by weights, e exponential
+                a child is null where it is not shown
+    cases       a list; a case has the rows of target and draft, k drafts at one position or a lookahead, the horizon up
+                to which the target continues texts, and `drafted`: a list of [drafts, place of a node]
+    verdict     "lossless": in all cases the texts have the target's distribution, or are off by no more than rounding
+                explains. "lossy": the shown boxes alone give `texts` more than the target does, and more than rounding
+                explains on paths of `coins` numbers.
 
-A box is held by the sums, and by runs of the function with numbers in its middle and near both of its ends.
+The sums are exact. Then the function is run in each box: with numbers in the middle of each interval and close to both
+ends, with each winner, close and clear. It must draw these very numbers, in order, and return what is stated.
+
+Rounding. On V tokens, with unit roundoff u, the j-th number of a path moves at most n u / (1 - n u) + 2u of the mass,
+n = V + 4 + 2(j - 1); see Higham, chapter 3, for sums and quotients.
 """
 
-from __future__ import annotations
-
+import argparse
 import gzip
 import hashlib
 import importlib
 import json
 import random
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
+from copy import deepcopy
 from fractions import Fraction
+from functools import cache, reduce
 from itertools import pairwise, product
-from math import exp, log, prod
+from math import prod
 from pathlib import Path
-from typing import Any
+from unittest.mock import patch
 
 FORMATS = ("spec_math followed paths certificate, version 1",)
-ASSUMED = [
-    "inside each box the function meets no further threshold",
-    "it draws from no source of randomness but those that were replaced",
-    "uniform numbers are ideal",
-]
+ASSUMED = "no further threshold lies inside a box; there is no other source of random numbers; uniforms are ideal"
 MOST = 100_000
-"""The most paths of a certificate."""
-DIGITS = {"Fraction": 53, "float": 53, "numpy.object": 53, "numpy.float64": 53, "numpy.float32": 24}
-DIGITS |= {"numpy.float16": 11, "torch.float64": 53, "torch.float32": 24, "torch.float16": 11, "torch.bfloat16": 8}
-"""The binary digits that the function computes with, by the numbers that it is given."""
-FORMS = {"u": "u", "even": "nt", "token": "t", "race": "egUV"}
-"""The draws that a box of each form may speak of."""
+"""The most boxes of a case."""
+DIGITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
+"""The binary digits of a float; those of Python and of what Fractions are compared with are 53."""
+
+number = cache(Fraction)
 
 
-def need(holds: bool, reason: str) -> None:
-    """Raise ValueError with the reason where a condition does not hold."""
-    if not holds:
+def demand(condition, reason):
+    """Raise ValueError with the reason unless the condition holds."""
+    if not condition:
         raise ValueError(reason)
 
 
-def masses(row: list[str]) -> list[Fraction]:
-    """Return numbers that are written as strings and not negative."""
-    need(all(type(one) is str for one in row), "a number is not written as a string")
-    found = [Fraction(one) for one in row]
-    need(min(found) >= 0, "a mass or a rate is negative")
-    return found
+def cut(known, j, cuts):
+    """Return each part of an interval: its share, and what is known there of the number."""
+    kinds, (low, high, *_) = known.get(j, ("u", (Fraction(0), Fraction(1))))
+    edges = [low, *map(number, cuts), high]
+    demand(kinds == "u" and all(a < b for a, b in pairwise(edges)), f"cuts of number {j} do not rise in its interval")
+    return [((b - a) / (high - low), {j: ("u", (a, b))}) for a, b in pairwise(edges)]
 
 
-def cut(known: dict[int, Any], j: int, cuts: list[str]) -> list[Any]:
-    """Return the share of each part of number j's interval, and what is known there."""
-    low, high = known.get(j, (Fraction(0), Fraction(1)))
-    edges = [low, *masses(cuts), high]
-    need(all(a < b for a, b in pairwise(edges)), f"the cuts of number {j} do not rise within its interval")
-    return [((b - a) / (high - low), {j: (a, b)}) for a, b in pairwise(edges)]
+def race(known, numbers, rates, groups):
+    """Return each group that has the winner: its share, and what is known there of the numbers."""
+    rates = list(map(number, rates))
+    kinds = "e" if len(numbers) > 1 else "t" if len({*rates}) > 1 else "nt"
+    demand(len({*numbers}) == len(numbers) and len(numbers) in (1, len(rates)), "a race has other numbers than rates")
+    first = kinds, (numbers, rates, [place for place, rate in enumerate(rates) if rate])
+    before = known.get(numbers[0], first)
+    *same, left = before[1]
+    demand(all(known.get(j, first) == before for j in numbers), "a number takes part in two races")
+    demand(before[0] == kinds and same == [numbers, rates] and min(rates) >= 0, "a race goes on with other rates")
+    demand(all(groups) and sorted(sum(groups, [])) == left, "possible winners are not listed once each")
+    total = sum(rates[place] for place in left)
+    parts = [(sum(rates[place] for place in group) / total, (kinds, (numbers, rates, group))) for group in groups]
+    return [(share, dict.fromkeys(numbers, now)) for share, now in parts]
 
 
-def race(known: dict[int, Any], numbers: list[int], rates: list[str], groups: list[list[int]]) -> list[Any]:
-    """Return the same for the groups that the winner of a race may be in."""
-    speeds, before = masses(rates), known.get(numbers[0])
-    all_, left = (numbers, speeds), [place for place, speed in enumerate(speeds) if speed]
-    need(all(known.get(j) == before for j in numbers), "a number of a race is known from elsewhere")
-    need(before is None or before[:2] == all_, "a number races twice")
-    need(len(set(numbers)) == len(numbers) and len(numbers) in (1, len(speeds)), "a race has other numbers than rates")
-    left = left if before is None else before[2]
-    need(sorted(sum(groups, [])) == sorted(left) and all(groups), "the winners of a race are not all listed once")
-    total = sum(speeds[place] for place in left)
-    return [(sum(speeds[i] for i in group) / total, dict.fromkeys(numbers, (*all_, group))) for group in groups]
+def boxes(nodes, at, whole, mass, known):
+    """Go through the boxes below a node: mass, what is known of each number, draws, and what is emitted."""
+    kind, *about, last = nodes[at]
+    if kind == "end":
+        fits = all(j in range(len(about[0])) and about[0][j] in now[0] for j, now in known.items())
+        demand(fits, f"node {at}: the draws are of other kinds")
+        yield mass, known, about[0], last
+        return
+    for (share, now), child in zip({"cut": cut, "race": race}[kind](known, *about), last, strict=True):
+        demand(child is not None or not whole, f"node {at}: a part is left out")
+        if child is not None:
+            demand(0 <= child < at, f"node {at}: a child does not stand before it")
+            yield from boxes(nodes, child, whole, mass * share, {**known, **now})
 
 
-def paths(nodes: list[Any], root: int, whole: bool) -> Iterator[Any]:
-    """Go through the ends below a node: the mass of each, what is known of its numbers, its draws, its outcome."""
-    stack: list[Any] = [(root, Fraction(1), {})]
-    while stack:
-        at, mass, known = stack.pop()
-        kind, *about, last = nodes[at]
-        if kind == "end":
-            draws, forms = about[0], {j: form_of(*now) for j, now in known.items()}
-            need(all(draws[j] in FORMS[form] for j, form in forms.items()), f"node {at} has draws of another kind")
-            yield mass, known, draws, last
-            continue
-        parts = {"cut": cut, "race": race}[kind](known, *about)
-        need(len(parts) == len(last), f"node {at} has {len(parts)} parts and {len(last)} children")
-        need(not whole or None not in last, f"node {at} leaves a part out")
-        for (share, now), child in zip(parts, last, strict=True):
-            if child is not None:
-                need(0 <= child < at, f"node {at} stands before its child")
-                stack.append((child, mass * share, {**known, **now}))
-
-
-def form_of(numbers: Any, rates: Any, group: Any = None) -> str:
-    """Return what is known of a number: an interval, or the winners of a race."""
-    return "u" if group is None else "race" if len(numbers) > 1 else "token" if len(set(rates)) > 1 else "even"
-
-
-def continued(law: dict[Any, Any], target: list[list[Fraction]], horizon: int) -> dict[Any, Any]:
-    """Let the target continue texts up to a horizon; what is no text stays."""
-    done: dict[Any, Any] = {}
-    for text, mass in law.items():
-        size = horizon - len(text) if isinstance(text, tuple) else 0
-        for more in product(range(len(target[0])), repeat=size):
-            rows = [target[(len(text) + place) % len(target)] for place in range(size)]
-            longer = text + more if more else text
-            done[longer] = done.get(longer, 0) + mass * prod(row[token] for row, token in zip(rows, more, strict=True))
-    return done
-
-
-def rounding(coins: int, size: int, unit: Fraction) -> Fraction:
-    """Return the total variation that rounding explains: Higham's n·u/(1 − n·u), and the gaps of two laws, a coin."""
-    lost = [(size + 4 + 2 * place) * unit for place in range(coins)]
-    return sum((min(Fraction(1), one / max(1 - one, one) + 2 * unit) for one in lost), Fraction(0))
-
-
-def judge(case: dict[str, Any], whole: bool, nodes: list[Any], drafts: bool, run: Callable[..., None]) -> int:
-    """Check one case, and return how many paths it has."""
-    target, draft = ([masses(row) for row in case[name]] for name in ("target", "draft"))
-    size, ahead = len(target[0]), case["lookahead"]
-    need(all(len(row) == size and sum(row) == 1 for row in (*target, *draft)), "a distribution does not sum to 1")
-    need((len(target), len(draft)) == ((ahead + 1, ahead) if ahead else (1, 1)), "there are other rows than drafts")
-    drawn_from = (draft if ahead else draft * case["k"]) if drafts else []
-    rows = set(product(*([token for token, mass in enumerate(row) if mass] for row in drawn_from)))
-    listed = [tuple(tokens) for tokens, _ in case["drafted"]]
-    need(set(listed) <= rows and len(set(listed)) == len(listed), "a row of drafts is listed twice, or never drawn")
-    need(not whole or len(listed) == len(rows), "a row of drafts is left out")
-    law: dict[Any, Any] = {}
-    coins = walked = 0
+def judged(case, nodes, whole, drafts, run):
+    """Check a case; return how far it is off."""
+    target, draft = ([list(map(number, row)) for row in case[name]] for name in ("target", "draft"))
+    size, ahead, listed = len(target[0]), case["lookahead"], [tuple(tokens) for tokens, _ in case["drafted"]]
+    right = all(len(row) == size and sum(row) == 1 and min(row) >= 0 for row in target + draft)
+    demand(right and (len(target), len(draft)) == (ahead + 1, ahead or 1), "a row is no distribution, or is missing")
+    rows = (draft if ahead else draft * case["k"]) if drafts else []
+    drawn = {*product(*([token for token, mass in enumerate(row) if mass] for row in rows))}
+    demand(len({*listed}) == len(listed) and drawn >= {*listed}, "drafts are listed twice, or are never drawn")
+    demand(not whole or len(listed) == len(drawn), "drafts are left out")
+    law, coins, count = {}, 0 if whole else case["coins"], 0
     for tokens, root in case["drafted"]:
-        share = prod(row[token] for row, token in zip(drawn_from, tokens, strict=True))
-        for mass, known, draws, emitted in paths(nodes, root, whole):
-            walked, coins = walked + 1, max(coins, len(tokens) + len(draws) + draws.count("t") * (size - 1))
-            need(walked <= MOST, f"there are more than {MOST} paths")
-            run(case, (target, draft), tokens, known, draws, emitted)
-            sound = type(emitted) is list and (len(emitted) > 0 if ahead else len(emitted) == 1)
-            sound = sound and all(type(token) is int and 0 <= token < size for token in emitted)
+        share = prod(row[token] for row, token in zip(rows, tokens, strict=True))
+        for mass, known, draws, emitted in boxes(nodes, root, whole, share, {}):
+            count, coins = count + 1, max(coins, len(tokens) + len(draws) + draws.count("t") * (size - 1))
+            demand(count <= MOST, f"there are more than {MOST} boxes")
+            run(case["numbers"], (target, draft) if ahead else (target[0], draft[0]), tokens, (known, draws), emitted)
+            sound = {*map(type, emitted)} == {int} and {*emitted} <= {*range(size)} and (ahead or len(emitted) == 1)
             text = tuple(emitted[: case["horizon"]]) if sound else json.dumps(emitted)
-            law[text] = law.get(text, 0) + share * mass
-    emits, wants = (continued(one, target, case["horizon"]) for one in (law, {(): Fraction(1)}))
-    digits, (bound,) = DIGITS[case["numbers"]], masses([case["bound"]])
-    explained = Fraction(0) if case["exact"] else rounding(case["coins"], size, Fraction(1, 2**digits))
-    need(case["coins"] >= coins, "a path has more random numbers than are stated")
+            law[text] = law.get(text, 0) + mass
+    more = {text: mass for text, mass in law.items() if type(text) is str}
+    for text in product(range(size), repeat=case["horizon"]):
+        tail, more[text] = Fraction(1), law.get(text, 0)
+        for place in reversed(range(len(text))):
+            tail *= target[place % len(target)][text[place]]
+            more[text] += law.get(text[:place], 0) * tail
+        more[text] -= tail
+    bits = DIGITS.get(case["numbers"].partition(".")[2], 53)
+    lost = [Fraction((size + 4 + 2 * place) * (not case["exact"]), 2**bits) for place in range(coins)]
+    explained = sum(min(1, one / max(1 - one, one) + Fraction(2 * (not case["exact"]), 2**bits)) for one in lost)
     if whole:
-        distance = sum(abs(emits.get(text, 0) - wants.get(text, 0)) for text in {**emits, **wants}) / 2
-        need(case["coins"] == coins, "no path has as many random numbers as are stated")
-        need(bound <= min(explained, Fraction(1, 10**4 if digits > 11 else 10**2)), "rounding explains less than stated")
-        need(distance <= bound, f"the distribution is off by {float(distance):.3g} in total variation")
+        off, most = sum(map(abs, more.values())) / 2, min(explained, Fraction(1, 10 ** (4 if bits > 11 else 2)))
+        demand(off <= most, f"the distribution is off by {float(off):.3g}; rounding explains {float(most):.3g}")
     else:
-        texts = {tuple(text) if type(text) is list and tuple(text) in wants else json.dumps(text) for text in case["texts"]}
-        more = sum(emits.get(text, 0) - wants.get(text, 0) for text in texts)
-        need(more > bound == explained, f"the texts have only {float(more):.3g} more than in the target")
-    return walked
+        off = sum(more[text] for text in {tuple(text) if type(text) is list else text for text in case["texts"]})
+        demand(off > explained, f"the texts have {float(off):.3g} too much; rounding explains {float(explained):.3g}")
+    return off
 
 
 class Script:
-    """The random numbers of one path, handed out in order; `wrong` says what did not fit."""
+    """The random numbers of one path, handed out in order; `turn` numbers the runs of the function on it."""
 
-    def __init__(self) -> None:
-        self.left: list[Any] = []
-        self.turn, self.turns, self.wrong = 0, 3, ""
+    left, turn, turns = [], 0, 3
 
-    def take(self, kind: str, weights: Any = ()) -> Any:
-        """Return the next number, which must be of this kind and drawn by these weights."""
-        wanted, value, rates = self.left.pop(0) if self.left else ("no more", None, None)
-        weights = list(map(Fraction, weights))
-        same = not rates or [one * sum(rates) for one in weights] == [one * sum(weights) for one in rates]
-        if kind != wanted or not same:
-            self.wrong = f"it draws {kind} {'by other weights' if kind == wanted else ''} where the path has {wanted}"
-            raise ValueError(self.wrong)
-        places = [place for place, weight in enumerate(weights) if weight] if value is None else value
-        if kind not in "nt":
-            return value
-        self.turns = max(self.turns, len(places))
-        return places[self.turn % len(places)]
-
-    def write(self, known: dict[int, Any], draws: str, digits: int) -> bool:
-        """Choose a number inside of each box; say whether floats can tell it from the ends."""
-        self.left, self.wrong, margin, at = [], "", Fraction(1, 2 ** (digits * 3 // 4)), self.turn % 3
+    def write(self, known, draws, bits):
+        """Choose a number inside of what is known of each: near the start, in the middle, or near the end."""
+        self.left, at = [], self.turn % 3
         for j, kind in enumerate(draws):
-            if kind in "nt":
-                self.left.append((kind, *(known[j][:0:-1] if j in known else (None, None))))
-            elif kind == "u":
-                low, high = known.get(j, (Fraction(0), Fraction(1)))
-                if high - low < 4 * margin:
-                    return False
-                self.left.append((kind, float((low + margin, (low + high) / 2, high - margin)[at]), None))
-            else:
-                numbers, rates, group = known.get(j, ((j,), (1,), (0,)))
-                place, winner = numbers.index(j), group[self.turn % len(group)]
-                late = 1 if place == winner else (1 + Fraction(1, 2 ** min(10, digits // 2)), 2, 9)[at]
-                ring = float(late * rates[place] / max(rates)) or 1.0
-                value = {"e": ring, "g": -log(ring), "U": exp(-ring), "V": 1 - exp(-ring)}[kind]
-                self.left.append(("u" if kind in "UV" else kind, value, None))
-        return True
+            _, value = known.get(j, (kind, {"u": (Fraction(0), Fraction(1)), "e": ([j], [1], [0])}.get(kind)))
+            if kind == "u":
+                edge = min(Fraction(1, 2 ** (bits * 3 // 4)), (value[1] - value[0]) / 4)
+                value = float((value[0] + edge, sum(value) / 2, value[1] - edge)[at])
+            elif kind == "e":
+                numbers, rates, (winner,) = value
+                late = 1 if j == numbers[winner] else (1 + Fraction(1, 2 ** min(10, bits // 2)), 2, 9)[at]
+                value = float(late * rates[numbers.index(j)] / max(rates)) or 1.0
+            self.left.append((kind, value))
+
+    def take(self, kind, weights=()):
+        """Return the next number, which must be of a kind, and drawn by weights."""
+        wanted, value = self.left.pop(0) if self.left else ("no number", None)
+        weights = list(map(Fraction, weights))
+        _, rates, group = value if wanted in "nt" and value else (0, weights, [i for i, w in enumerate(weights) if w])
+        if kind != wanted or [w * sum(rates) for w in weights] != [rate * sum(weights) for rate in rates]:
+            self.left.append("another draw")
+            raise ValueError(f"it draws {kind} {', '.join(map(str, weights))} where the path has {wanted}")
+        self.turns = max(self.turns, len(group))
+        return group[self.turn % len(group)] if weights else value
 
 
-def pythons(take: Callable[..., Any]) -> tuple[Any, dict[str, Any]]:
+def pythons(take):
     """Return what stands for the names of Python's random."""
     methods = {"__init__": lambda *_: None, "seed": lambda *_: None, "random": lambda _: take("u")}
-    methods["_randbelow"] = lambda _, n: take("n", [1] * n)
-    methods["expovariate"] = lambda _, lambd=1: take("e") / lambd
+    methods |= {"_randbelow": lambda _, n: take("n", [1] * n), "expovariate": lambda _, lambd=1: take("e") / lambd}
     made = type("Random", (random.Random,), methods)
-    return random, {name: getattr(made(), name) for name in random.__all__ if name in dir(made)} | {"Random": made}
+    return {name: getattr(made(), name) for name in random.__all__ if hasattr(made, name)} | {"Random": made}
 
 
-def numpys(take: Callable[..., Any]) -> tuple[Any, dict[str, Any]]:
-    """Return what stands for the names of np.random: one class for the old and the new generators."""
-    np: Any = sys.modules["numpy"]
+def numpys(take):
+    """Return what stands for the names of np.random: one class for all generators."""
+    np = sys.modules["numpy"]
 
-    def shaped(one: Callable[[], Any], size: Any, dtype: Any = float) -> Any:
-        cells = [one() for _ in range(1 if size is None else int(np.prod(size)))]
+    def shaped(size, kind, dtype=float, weights=()):
+        cells = [take(kind, weights) for _ in range(1 if size is None else int(np.prod(size)))]
         return np.array(cells, dtype=dtype).reshape(() if size is None else size)[()]
 
-    def choice(_: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None, **__: Any) -> Any:
+    def choice(self, a, size=None, replace=True, p=None):
         among = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
-        sums = None if p is None else np.cumsum(p) / np.sum(p)
-        falls = lambda: take("n", [1] * len(among)) if p is None else np.searchsorted(sums, take("u"), "right")
-        return among[shaped(falls, size, int)]
+        if p is None:
+            return among[self.integers(len(among), None, size)]
+        return among[np.searchsorted(np.cumsum(p) / np.sum(p), self.random(size), "right")]
 
-    def integers(_: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = int, endpoint: bool = False) -> Any:
+    def integers(_, low, high=None, size=None, dtype=int, endpoint=False):
         low, high = (0, low) if high is None else (low, high)
-        return shaped(lambda: low + take("n", [1] * (high - low + endpoint)), size, dtype)
+        return low + shaped(size, "n", dtype, [1] * (high - low + endpoint))
 
-    def multinomial(_: Any, n: int, pvals: Any, size: None = None) -> Any:
-        rest = list(map(Fraction, np.asarray(pvals)[:-1].tolist()))
-        drawn = [take("t", [*rest, max(Fraction(0), 1 - sum(rest))]) for _ in range(n)]
-        return np.bincount(drawn, minlength=len(rest) + 1)
-
-    uniform = lambda _, size=None, dtype=float: shaped(lambda: take("u"), size, dtype)
-    ring = lambda _, size=None, dtype=float: shaped(lambda: take("e"), size, dtype)
-    methods = {"__init__": lambda *_: None, "choice": choice, "integers": integers, "randint": integers}
-    methods |= {"multinomial": multinomial, "standard_exponential": ring, "rand": lambda _, *size: uniform(_, size or None)}
-    methods |= dict.fromkeys(("random", "random_sample", "ranf", "sample"), uniform)
-    methods["uniform"] = lambda _, low=0.0, high=1.0, size=None: low + (high - low) * uniform(_, size)
-    methods["exponential"] = lambda _, scale=1, size=None: scale * ring(_, size)
-    methods["gumbel"] = lambda _, loc=0, scale=1, size=None: loc + scale * shaped(lambda: take("g"), size)
-    made = type("Generator", (), methods)
-    functions = {name: getattr(made(), name) for name in methods if name in dir(np.random)}
-    return np.random, functions | {"Generator": made, "RandomState": made, "default_rng": made}
+    names = {"__init__": lambda *_: None, "choice": choice, "integers": integers, "randint": integers}
+    names["random"] = lambda _, size=None, dtype=float: shaped(size, "u", dtype)
+    names["rand"] = lambda self, *size: self.random(size or None)
+    names["uniform"] = lambda self, low=0.0, high=1.0, size=None: low + (high - low) * self.random(size)
+    names["exponential"] = lambda _, scale=1, size=None: scale * shaped(size, "e")
+    names["standard_exponential"] = lambda self, size=None: self.exponential(1, size)
+    made = type("Generator", (), names | dict.fromkeys(("random_sample", "ranf", "sample"), names["random"]))
+    functions = {name: getattr(made(), name) for name in dir(made) if name in np.random.__all__}
+    return functions | dict.fromkeys(("Generator", "RandomState", "default_rng"), made)
 
 
-def torches(take: Callable[..., Any]) -> tuple[Any, dict[str, Any]]:
-    """Return what stands for torch's draws, as functions and as methods of tensors."""
-    torch: Any = sys.modules["torch"]
+def torches(take):
+    """Return what stands for torch's functions rand, rand_like and multinomial."""
+    torch = sys.modules["torch"]
 
-    def filled(kind: str, like: Any) -> Any:
-        return torch.tensor([take(kind) for _ in range(like.numel())], dtype=like.dtype).reshape(like.shape)
+    def filled(like):
+        return torch.tensor([take("u") for _ in range(like.numel())], dtype=like.dtype).reshape(like.shape)
 
-    def multinomial(weights: Any, num_samples: int, replacement: bool = False, **_: Any) -> Any:
+    def multinomial(weights, num_samples, **_):
         rows = weights.reshape(-1, weights.shape[-1]).tolist()
         drawn = [take("t", row) for row in rows for _ in range(num_samples)]
         return torch.tensor(drawn).reshape(*weights.shape[:-1], num_samples)
 
-    def bernoulli(chances: Any, **_: Any) -> Any:
-        flat = map(Fraction, chances.flatten().tolist())
-        return torch.tensor([take("t", [1 - one, one]) for one in flat]).to(chances.dtype).reshape(chances.shape)
-
-    functions = {"rand": lambda *size, generator=None, **how: filled("u", torch.empty(*size, **how))}
-    functions |= {"rand_like": lambda x, **how: filled("u", torch.empty_like(x, **how)), "bernoulli": bernoulli}
-    methods = {"uniform_": lambda x, **_: x.copy_(filled("u", x)), "multinomial": multinomial, "bernoulli": bernoulli}
-    methods["exponential_"] = lambda x, lambd=1, **_: x.copy_(filled("e", x) / lambd)
-    for name, method in methods.items():
-        setattr(torch.Tensor, name, method)
-    return torch, functions | {"multinomial": multinomial}
+    names = {"rand": lambda *size, generator=None, **how: filled(torch.empty(*size, **how)), "multinomial": multinomial}
+    return names | {"rand_like": lambda like, **how: filled(torch.empty_like(like, **how))}
 
 
-@contextmanager
-def replaced(libraries: list[str], take: Callable[..., Any]) -> Iterator[None]:
-    """Let the draws of Python's random, and of libraries, be answered by `take` while the block lasts."""
-    for name in libraries:
-        importlib.import_module(name)
-    changes = [pythons(take), *({"numpy": numpys, "torch": torches}[name](take) for name in libraries)]
-    before = [(owner, name, getattr(owner, name)) for owner, names in changes for name in names]
-    try:
-        for owner, names in changes:
-            vars(owner).update(names)
-        yield
-    finally:
-        for owner, name, value in before:
-            setattr(owner, name, value)
+REPLACED = {"random": pythons, "numpy.random": numpys, "torch": torches}
+"""What makes stand-ins for the draws of a module."""
 
 
-def loaded(place: str) -> Any:
+def loaded(place):
     """Return the function FILE.py:NAME, its file imported anew inside its package."""
     file, _, name = place.rpartition(":")
-    path = Path(file).resolve()
-    parts, folder = [path.stem], path.parent
+    parts, folder = [Path(file).stem], Path(file).resolve().parent
     while (folder / "__init__.py").is_file():
         parts, folder = [folder.name, *parts], folder.parent
-    sys.path.insert(0, str(folder))
     before = sys.modules.pop(".".join(parts), None)
+    with patch.object(sys, "path", [str(folder), *sys.path]):
+        module = importlib.import_module(".".join(parts))
+    sys.modules[module.__name__] = before or module
+    return reduce(getattr, name.split("."), module)
+
+
+def returned(call, fn, numbers, laws, tokens):
+    """Return the tokens that the function emits, or the name of the exception that it raises."""
+    library, _, kind = numbers.partition(".")
+    target, draft, given = *deepcopy(laws), tuple(tokens)
+    if kind:
+        module = sys.modules[library]
+        array = getattr(module, {"numpy": "array", "torch": "tensor"}[library])
+        rows = [json.loads(json.dumps(law, default=float)) for law in laws]
+        target, draft, given = (*(array(row, dtype=getattr(module, kind)) for row in rows), array(tokens))
+    values = {"target": target, "draft": draft, "tokens": given[0] if call["one"] else given}
+    made = {name: getattr(sys.modules[module], maker)() for name, module, maker in call["makes"]}
     try:
-        found: Any = importlib.import_module(".".join(parts))
-    finally:
-        sys.path.remove(str(folder))
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
+        found = fn(
+            *[values[role] for _, role in call["placed"]], **{one: values[role] for one, role in call["named"]}, **made
+        )
+    except (Exception, SystemExit) as error:
+        return type(error).__name__
+    found = json.loads(json.dumps(found, default=lambda one: one.tolist()))
+    return found if isinstance(found, list) else [found]
+
+
+def check(document, function=None, run=True):
+    """Return the sentence on what was checked and what is assumed; raise ValueError where the certificate fails.
+
+    With `function`, FILE.py:NAME, another function is run than the one named; without `run`, none is.
+    """
+    try:
+        about, call, cases, verdict = (document[name] for name in ("function", "call", "cases", "verdict"))
+        demand(document["format"] in FORMATS and document["assumed"] == ASSUMED, "the format is another")
+        demand(verdict in ("lossless", "lossy") and len(cases) >= 1, "it states no verdict on its cases")
+        place, script, runs = function or f"{about['file']}:{about['name']}", Script(), []
+
+        def each(numbers, laws, tokens, box, emitted):
+            script.turn, script.turns = 0, 3 if run else 0
+            while script.turn < script.turns:
+                script.write(*box, min(DIGITS.get(numbers.partition(".")[2], 53), 24 if "torch" in numbers else 53))
+                written, found = list(script.left), returned(call, fn, numbers, laws, tokens)
+                right = found == emitted and not script.left
+                demand(right, f"with the drafts {tokens} and the draws {written} it returns {found}, not {emitted}")
+                script.turn += 1
+            runs.append(script.turn)
+
+        with ExitStack() as stack:
+            for name in ["random", *document["libraries"]] if run else []:
+                module = importlib.import_module(name)
+                stack.enter_context(patch.multiple(module, **REPLACED[name](script.take)))
+            digest = (
+                hashlib.sha256(Path(about["file"]).read_bytes()).hexdigest()
+                if run and not function
+                else about["sha256"]
+            )
+            demand(digest == about["sha256"], f"{about['file']} is another file than the one judged; name --function")
+            fn = loaded(place) if run else None
+            drafts = "tokens" in [role for _, role in call["placed"] + call["named"]]
+            found = [judged(case, document["nodes"], verdict == "lossless", drafts, each) for case in cases]
+        off, ran = float(max(found)), f"run {sum(runs)} times" if run else "not run"
+        said = f"{place} is {verdict} (off by {off:.3g}): {len(runs)} boxes of {len(cases)} cases add up; it was {ran}"
+        return f"{said}. Assumed: {ASSUMED}."
+    except (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RecursionError, TypeError) as error:
+        raise ValueError(f"it cannot be read: {type(error).__name__}: {error}") from error
+
+
+def main(argv):
+    """Check a file: exit code 0 where the certificate holds, 1 where it does not, 2 where it is none."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--function", metavar="FILE.py:NAME")
+    asked, code = parser.parse_args(argv), 2
+    try:
+        content = asked.file.read_bytes()
+        document = json.loads(gzip.decompress(content) if asked.file.suffix == ".gz" else content)
+        demand(document["format"] in FORMATS, "the format is another")
+        code = 1
+        print(check(document, asked.function))
+    except (OSError, EOFError, ValueError, LookupError, TypeError) as error:
+        print(f"Rejected: {error}" if code == 1 else f"{asked.file} is no certificate: {error}")
+        return code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
