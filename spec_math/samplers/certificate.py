@@ -27,6 +27,9 @@ from spec_math.samplers.judgement import EXACT, Judgement
 from spec_math.samplers.subject import FRACTIONS, Numbers, Subject, names
 from spec_math.verdict import Lossless, Lossy
 
+MOST = 100_000
+"""The most paths of a case."""
+
 Step = tuple[Hashable, int]
 """A division of what is known of a path's numbers, and which of its parts the path goes through."""
 
@@ -70,7 +73,7 @@ def certificate(found: Counted) -> dict[str, Any]:
         "assumed": check_followed.ASSUMED,
         "function": _place(last.subject.fn),
         "call": {
-            "placed": [[name, role] for name, role in call.takes[: call.positional]],
+            "placed": [role for _, role in call.takes[: call.positional]],
             "named": [[name, role] for name, role in call.takes[call.positional :]],
             "one": call.one_token,
             "makes": [[name, *_MAKERS[how]] for name, how in call.makes],
@@ -79,10 +82,13 @@ def certificate(found: Counted) -> dict[str, Any]:
         "cases": cases,
         "nodes": nodes.listed,
     }
+    modules = dict(sys.modules)
     try:
         _ = check_followed.check(document)
     except ValueError as error:
         raise UncertifiableError(f"the paths found are not confirmed by plain runs of the function: {error}") from error
+    finally:
+        sys.modules.update(modules)  # the checker imports the function's file anew
     return document
 
 
@@ -223,9 +229,9 @@ def _boxes(subject: Subject, case: Case) -> list[Box]:
                     raise UncertifiableError(f"{emitted[0].said}, which a certificate cannot write down")
                 steps, draws = tape.resolved()
                 boxes.append(Box(drafts, share * path.mass, steps, draws, emitted))
-                if len(boxes) > check_followed.MOST:
+                if len(boxes) > MOST:
                     raise UncertifiableError(
-                        f"it has more than {check_followed.MOST:,} paths; a certificate holds no more: judge a smaller case"
+                        f"it has more than {MOST:,} paths; a certificate holds no more: judge a smaller case"
                     )
     return boxes
 
@@ -298,7 +304,7 @@ def _letter(kind: str, number: Any) -> str:
         raced = number.races or number.unsettled is not None
         if kind.startswith("a uniform of") and not raced:
             return "u"
-        if (kind == "random.expovariate" or ".exponential" in kind) and not number.turned:
+        if (".exponential" in kind) and not number.turned:
             return "e"
     elif (kind.startswith("a number below") and "random.sample" not in kind) or ".choice out of" in kind:
         return "n"
