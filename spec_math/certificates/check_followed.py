@@ -25,7 +25,6 @@ n = V + 4 + 2(j - 1); see Higham, chapter 3, for sums and quotients.
 
 import argparse
 import gzip
-import hashlib
 import importlib
 import json
 import random
@@ -34,6 +33,7 @@ from contextlib import ExitStack
 from copy import deepcopy
 from fractions import Fraction
 from functools import cache, reduce
+from hashlib import sha256
 from itertools import pairwise, product
 from math import prod
 from pathlib import Path
@@ -66,10 +66,9 @@ def race(known, numbers, rates, groups):
     rates = list(map(number, rates))
     kinds = "e" if len(numbers) > 1 else "t" if len({*rates}) > 1 else "nt"
     demand(len({*numbers}) == len(numbers) and len(numbers) in (1, len(rates)), "a race has other numbers than rates")
-    first = kinds, (numbers, rates, [place for place, rate in enumerate(rates) if rate])
-    before = known.get(numbers[0], first)
+    before = known.get(numbers[0], (kinds, (numbers, rates, [place for place, rate in enumerate(rates) if rate])))
     *same, left = before[1]
-    demand(all(known.get(j, first) == before for j in numbers), "a number takes part in two races")
+    demand(all(known.get(j, before) == before for j in numbers), "a number takes part in two races")
     demand(same == [numbers, rates] and min(rates) >= 0, "a race goes on with other rates")
     demand(all(groups) and sorted(sum(groups, [])) == left, "possible winners are not listed once each")
     total = sum(rates[place] for place in left)
@@ -102,7 +101,7 @@ def judged(case, nodes, whole, drafts, run):
     drawn = {*product(*([token for token, mass in enumerate(row) if mass] for row in rows))}
     right = len({*listed}) == len(listed) and ({*listed} == drawn if whole else {*listed} <= drawn)
     demand(right, "drafts are left out, listed twice, or never drawn")
-    law, coins = {}, 0 if whole else case["coins"]
+    law, coins = {(): Fraction(-1)}, 0 if whole else case["coins"]
     for tokens, root in case["drafted"]:
         share = prod(row[token] for row, token in zip(rows, tokens, strict=True))
         for mass, known, draws, emitted in boxes(nodes, root, whole, share, {}):
@@ -117,11 +116,9 @@ def judged(case, nodes, whole, drafts, run):
         for place in reversed(range(len(text))):
             tail *= target[place % len(target)][text[place]]
             more[text] += law.get(text[:place], 0) * tail
-        more[text] -= tail
     bits = DIGITS.get(case["numbers"].partition(".")[2], 53)
-    unit = Fraction(not case["exact"], 2**bits)
-    lost = [place * unit for place in range(size + 4, size + 4 + 2 * coins, 2)]
-    explained = sum(min(1, one / max(1 - one, one) + 2 * unit) for one in lost)
+    u = Fraction(not case["exact"], 2**bits)
+    explained = sum(min(1, n * u / max(1 - n * u, n * u) + 2 * u) for n in range(size + 4, size + 4 + 2 * coins, 2))
     if whole:
         off, most = sum(map(abs, more.values())) / 2, min(explained, Fraction(1, 10 ** (4 if bits > 11 else 2)))
         demand(off <= most, f"the distribution is off by {float(off):.3g}; rounding explains {float(most):.3g}")
@@ -133,8 +130,6 @@ def judged(case, nodes, whole, drafts, run):
 
 class Script:
     """The random numbers of one path, handed out in order; `turn` numbers the runs of the function on it."""
-
-    left, turn, turns = [], 0, 3
 
     def write(self, known, draws, bits):
         """Choose a number inside of what is known of each: near the start, in the middle, or near the end."""
@@ -164,9 +159,8 @@ class Script:
 
 def pythons(take):
     """Return what stands for the names of Python's random."""
-    methods = {"__init__": lambda *_: None, "seed": lambda *_: None, "random": lambda _: take("u")}
-    methods |= {"_randbelow": lambda _, n: take("n", [1] * n)}
-    made = type("Random", (random.Random,), methods)
+    names = {"random": lambda _: take("u"), "_randbelow": lambda _, n: take("n", [1] * n)}
+    made = type("Random", (random.Random,), names)
     return {name: getattr(made(), name) for name in random.__all__ if hasattr(made, name)} | {"Random": made}
 
 
@@ -232,10 +226,9 @@ def returned(call, fn, numbers, laws, tokens):
     library, _, kind = numbers.partition(".")
     target, draft, given = *deepcopy(laws), tuple(tokens)
     if kind:
-        module = sys.modules[library]
-        array = getattr(module, {"numpy": "array", "torch": "tensor"}[library])
-        rows = [json.loads(json.dumps(law, default=float)) for law in laws]
-        target, draft, given = (*(array(row, dtype=getattr(module, kind)) for row in rows), array(tokens))
+        array = getattr(sys.modules[library], {"numpy": "array", "torch": "tensor"}[library])
+        kind, plain = getattr(sys.modules[library], kind), json.loads(json.dumps(laws, default=float))
+        target, draft, given = array(plain[0], dtype=kind), array(plain[1], dtype=kind), array(tokens)
     values = {"target": target, "draft": draft, "tokens": given[0] if call["one"] else given}
     named = {name: values[role] for name, role in call["named"]}
     named |= {name: getattr(sys.modules[module], maker)() for name, module, maker in call["makes"]}
@@ -270,9 +263,8 @@ def check(document, function=None, run=True):
         with ExitStack() as stack:
             for name in ["random", *document["libraries"]] if run else []:
                 stack.enter_context(patch.multiple(name, **REPLACED[name](script.take)))
-            if run and not function:
-                same = hashlib.sha256(Path(about["file"]).read_bytes()).hexdigest() == about["sha256"]
-                demand(same, f"{about['file']} is another file than the one that was judged; name it by --function")
+            same = function or not run or sha256(Path(about["file"]).read_bytes()).hexdigest() == about["sha256"]
+            demand(same, f"{about['file']} is another file than the one that was judged; name it by --function")
             fn, drafts = run and loaded(place), "tokens" in call["placed"] + [role for _, role in call["named"]]
             found = [judged(case, document["nodes"], whole, drafts, each) for case in document["cases"]]
         said = (
@@ -290,8 +282,7 @@ def main(argv):
     parser.add_argument("--function", metavar="FILE.py:NAME")
     asked, code = parser.parse_args(argv), 2
     try:
-        content = asked.file.read_bytes()
-        document = json.loads(gzip.decompress(content) if asked.file.suffix == ".gz" else content)
+        document = json.loads((gzip.decompress if asked.file.suffix == ".gz" else bytes)(asked.file.read_bytes()))
         code = 1 if document["format"] in FORMATS else 2
         print(check(document, asked.function))
     except (OSError, EOFError, ValueError, LookupError, TypeError) as error:
