@@ -14,13 +14,14 @@ from typing import Any
 from spec_math.arrays import count, is_exact, storage, sum_gap
 from spec_math.block_level.conditionals import conditional, opening
 from spec_math.chance import Coin, paths, possible
-from spec_math.every_path import BUDGET, NOT_OF_ITS_COIN, NOT_REPEATED, Program, Walked, repeats, standing_still, walk
+from spec_math.every_path import BUDGET, UNREPEATED, Program, Walked, repeats, standing_still, walk
 from spec_math.float_allowance import Allowance, Level, adding_up, cap, rounding, unit_of
 from spec_math.language.model import Model
 from spec_math.masses import divided
 from spec_math.number_types import Symbol
+from spec_math.rounded_numbers import NotingBits, finer_in_words
 from spec_math.scheme import is_index
-from spec_math.verdict import Lossless, Lossy, NotingBits, Reason, Undecided, Verdict, finer_in_words, judged
+from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict, judged
 from spec_math.wording import counted
 
 
@@ -75,7 +76,7 @@ def _judged(
     emitted = continued(run.running, target_model, horizon, start)
     verdict = judged(emitted, wanted, bound, run.paths, run.unexplored, run.endless)
     if isinstance(verdict, Lossy) and not run.repeats():
-        return Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED}: {NOT_OF_ITS_COIN}")
+        return Undecided(Reason.NOT_JUDGED, UNREPEATED)
     if isinstance(verdict, Undecided):
         return verdict
     kind = f"stored as {types[0]}" if types else "as Fractions"

@@ -10,6 +10,10 @@ a kind is one file of this package that imports the standard library alone, so t
     main(argv: list[str]) -> int: the command: 0 the certificate holds, 1 it does not, 2 the file is no certificate.
 
 The option `function` ("FILE:NAME") replays a function on each path. A checker refuses options that it does not take.
+The first line of a checker is the comment `# pyright: basic`, as its functions carry no types.
+
+A verdict makes its certificate when it is asked: `evidence` of `Lossless` and `Lossy` holds functions without
+arguments. Each of them imports what it needs, and returns an object with `save(path)`, `check(function=None)` and `+`.
 """
 
 from __future__ import annotations
