@@ -194,7 +194,7 @@ def _refuting(found: Judgement, boxes: list[Box], coins: int) -> tuple[list[Box]
     for box in sorted(shares, key=shares.__getitem__, reverse=True):
         if mass <= least:
             kept, mass = [*kept, box], mass + shares[box]
-    return kept, texts
+    return kept, [text if isinstance(text, str) else json.dumps(text) for text in texts]
 
 
 def _share(box: Box, text: tuple[int, ...], case: Case) -> Fraction:
