@@ -71,7 +71,7 @@ def race(known, numbers, rates, groups):
     *same, left = before[1]
     demand(all(known.get(j, before) == before for j in numbers), "a number takes part in two races")
     demand(same == [numbers, rates] and min(rates) >= 0, "a race goes on with other rates")
-    demand(all(groups) and sorted(sum(groups, [])) == left, "possible winners are not listed once each")
+    demand(all(groups) and sorted(i for group in groups for i in group) == left, "winners are not listed once each")
     total = sum(rates[place] for place in left)
     parts = [(sum(rates[place] for place in group) / total, (kinds, (numbers, rates, group))) for group in groups]
     return [(share, dict.fromkeys(numbers, now)) for share, now in parts]
@@ -199,7 +199,7 @@ def torches(take):
         return torch.tensor(drawn).reshape(*weights.shape[:-1], num_samples)
 
     names = dict.fromkeys(("randn", "randint", "randperm", "bernoulli", "normal"))
-    names["rand"] = lambda *size, generator=None, **how: torch.empty(*size, **how).apply_(lambda _: take("u"))
+    names["rand"] = lambda *size, generator=None, **how: torch.empty(*size, **how).apply_(lambda _: take("u"))  # noqa: ARG005
     names["rand_like"] = lambda like, **how: torch.empty_like(like, **how).apply_(lambda _: take("u"))
     return names | {"multinomial": multinomial}
 

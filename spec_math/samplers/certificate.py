@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from spec_math.certificates import check_followed
+from spec_math.certificates.paths import Certificate as Written
 from spec_math.chance import paths
 from spec_math.float_allowance import UNIT, evenly
 from spec_math.pathwise.atom import Atom, ExploreError
@@ -22,10 +23,8 @@ from spec_math.pathwise.followed import Followed
 from spec_math.pathwise.tape import Tape
 from spec_math.samplers.answer import Fault, broken, plain
 from spec_math.samplers.case import Case
-from spec_math.samplers.counts import Counted
 from spec_math.samplers.judgement import EXACT, Judgement
 from spec_math.samplers.subject import FRACTIONS, Numbers, Subject, names
-from spec_math.verdict import Lossless, Lossy
 
 MOST = 100_000
 """The most paths of a case."""
@@ -45,87 +44,105 @@ class Box:
     emitted: Any
 
 
-class UncertifiableError(ValueError):
-    """A verdict has no certificate; the message says why, and what is needed."""
-
-
-def certificate(found: Counted) -> dict[str, Any]:
-    """Return the certificate of a verdict on a sampler as it is, a JSON object that `check_followed` checks.
+@dataclass(frozen=True)
+class Certificate(Written):
+    """The certificate of judgements of one sampler as it is; it is made anew each time that it is written.
 
     The paths are walked once more. A lossy verdict is certified by the heaviest boxes of the texts that come too often.
-    The certificate is checked before it is returned, by sums and by runs of the function.
-
-    Raises:
-        ValueError: the verdict has no certificate; the message says what is needed.
+    The certificate is checked before it is written, by sums and by runs of the function.
     """
-    verdict, last = found.verdict, found.last
-    if not isinstance(verdict, Lossless | Lossy):
-        raise UncertifiableError(f"an undecided verdict has no certificate: {verdict.explanation}")
-    judged = [one for each in found.judged for one in _each(each)] if isinstance(verdict, Lossless) else [last]
-    for one in judged:
-        _check_plain(one.subject)
-    nodes = _Nodes()
-    cases = [_case(one, nodes, isinstance(verdict, Lossless)) for one in judged]
-    call = last.subject.call
-    document = {
-        "format": check_followed.FORMATS[0],
-        "verdict": "lossless" if isinstance(verdict, Lossless) else "lossy",
-        "assumed": check_followed.ASSUMED,
-        "function": _place(last.subject.fn),
-        "call": {
-            "placed": [role for _, role in call.takes[: call.positional]],
-            "named": [[name, role] for name, role in call.takes[call.positional :]],
-            "one": call.one_token,
-            "makes": [[name, *_MAKERS[how]] for name, how in call.makes],
-        },
-        "libraries": _libraries(judged),
-        "cases": cases,
-        "nodes": nodes.listed,
-    }
-    modules = dict(sys.modules)
-    try:
-        _ = check_followed.check(document)
-    except ValueError as error:
-        raise UncertifiableError(f"the paths found are not confirmed by plain runs of the function: {error}") from error
-    finally:
-        sys.modules.update(modules)  # the checker imports the function's file anew
-    return document
+
+    claims: tuple[Any, ...]
+
+    def __add__(self, other: Written) -> Certificate:
+        return Certificate(self.claims + other.claims)
+
+    def lines(self) -> Iterator[str]:
+        """Return the certificate as JSON, in lines.
+
+        Raises:
+            ValueError: the verdict has no certificate; the message says what is needed.
+        """
+        document = self.document()
+        nodes = document.pop("nodes")
+        yield json.dumps(document, ensure_ascii=False)[:-1] + ', "nodes": [\n'
+        for place, node in enumerate(nodes):
+            yield f"{',' if place else ''}{json.dumps(node)}\n"
+        yield "]}\n"
+
+    def document(self) -> dict[str, Any]:
+        """Return the certificate as a JSON object.
+
+        Raises:
+            ValueError: as `lines`.
+        """
+        judged, whole = [one for claim in self.claims for one in _each(claim)], bool(self.claims[0].verdict)
+        for one in judged:
+            _check_plain(one.subject)
+        nodes, subject = _Nodes(), judged[-1].subject
+        document = {
+            "format": check_followed.FORMATS[0],
+            "verdict": "lossless" if whole else "lossy",
+            "assumed": check_followed.ASSUMED,
+            "function": _place(subject.fn),
+            "call": {
+                "placed": [role for _, role in subject.call.takes[: subject.call.positional]],
+                "named": [[name, role] for name, role in subject.call.takes[subject.call.positional :]],
+                "one": subject.call.one_token,
+                "makes": [[name, *_MAKERS[how]] for name, how in subject.call.makes],
+            },
+            "libraries": _libraries(judged),
+            "cases": [_case(one, nodes, whole) for one in judged],
+            "nodes": nodes.listed,
+        }
+        modules = dict(sys.modules)
+        try:
+            _ = check_followed.check(document)
+        except ValueError as error:
+            raise ValueError(f"plain runs of the function do not confirm the paths that were found: {error}") from error
+        finally:
+            sys.modules.update(modules)  # the checker imports the function's file anew
+        return document
+
+    def check(self, function: str | None = None) -> str:
+        """Return what the checker says; `function` (FILE.py:NAME) is run in place of the function judged.
+
+        Raises:
+            ValueError: the certificate does not hold.
+        """
+        return check_followed.check(self.document(), function)
 
 
-_MAKERS = {
-    "np.random.default_rng()": ("numpy.random", "default_rng"),
-    "random.Random()": ("random", "Random"),
-}
+_MAKERS = {"np.random.default_rng()": ("numpy.random", "default_rng"), "random.Random()": ("random", "Random")}
 
 
 def _each(found: Judgement) -> Iterator[Judgement]:
-    """Return what a lossless judgement rests on: the numbers that were asked for, and float64 where it was asked."""
+    """Return what a judgement rests on: the numbers that were asked for, and float64 where these were asked too."""
     yield found
     finer = found.subject.numbers.finer
-    if finer is not None and found.joint is not None and found.joint > EXACT:
+    if finer is not None and found.verdict and found.joint is not None and found.joint > EXACT:
         yield replace(found, subject=replace(found.subject, numbers=finer))
 
 
 def _check_plain(subject: Subject) -> None:
     """Refuse what a plain call of a function in a file does not do."""
     if subject.shape == "verifier":
-        raise UncertifiableError("a program with a coin has a certificate of another kind")
+        raise ValueError("a program with a coin has a certificate of another kind")
     if subject.said:
-        raise UncertifiableError(
-            f"it is {subject.said}: wrap it in a function of tokens, target and draft, and judge that"
-        )
+        raise ValueError(f"it is {subject.said}: wrap it in a function of tokens, target and draft, and judge that")
     if subject.grid is not None:
-        raise UncertifiableError("a certificate states ideal uniforms; leave the grid out")
+        raise ValueError("a certificate states ideal uniforms; leave the grid out")
     if any(how not in _MAKERS for _, how in subject.call.makes):
-        raise UncertifiableError("it takes a torch.Generator; wrap it in a function that makes one")
+        raise ValueError("it takes a torch.Generator; wrap it in a function that makes one")
 
 
 def _place(fn: Any) -> dict[str, str]:
     """Return the file, the name and the hash of a function that stands in a file under its own name."""
     module: Any = sys.modules.get(getattr(fn, "__module__", ""))
     file, name = getattr(module, "__file__", None), getattr(fn, "__qualname__", "<")
-    if file is None or "<" in name or reduce(lambda at, part: getattr(at, part, None), name.split("."), module) is not fn:
-        raise UncertifiableError("a certificate names a function FILE.py:NAME; define it at the top of a file, by def")
+    found = None if "<" in name else reduce(lambda at, part: getattr(at, part, None), name.split("."), module)
+    if file is None or found is not fn:
+        raise ValueError("a certificate names a function FILE.py:NAME; define it at the top of a file, by def")
     path = Path(file).resolve()
     shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -226,11 +243,11 @@ def _boxes(subject: Subject, case: Case) -> list[Box]:
             for path in paths(lambda coin, drafts=drafts: run(coin, *drafts)):
                 emitted = path.outcome if isinstance(path.outcome, tuple | str) else (path.outcome,)
                 if emitted and isinstance(emitted[0], Fault):
-                    raise UncertifiableError(f"{emitted[0].said}, which a certificate cannot write down")
+                    raise ValueError(f"{emitted[0].said}, which a certificate cannot write down")
                 steps, draws = tape.resolved()
                 boxes.append(Box(drafts, share * path.mass, steps, draws, emitted))
                 if len(boxes) > MOST:
-                    raise UncertifiableError(
+                    raise ValueError(
                         f"it has more than {MOST:,} paths; a certificate holds no more: judge a smaller case"
                     )
     return boxes
@@ -260,14 +277,14 @@ class _Recorder(Tape):
             # What is asked of no number that was drawn before is a draw by itself.
             head, more = of or (len(self.numbers), masses)
             if isinstance(head, dict) and more:
-                raise UncertifiableError("the same exponentials race twice, which a certificate cannot state")
+                raise ValueError("the same exponentials race twice, which a certificate cannot state")
             self.steps.append((head, more, [[index] for index in taken], taken.index(answer)))
         return answer
 
     def resolved(self) -> tuple[tuple[Step, ...], str]:
         """Return the divisions of the path that was walked, by the places of its numbers, and the letters of these."""
         if self.reused or self.ignored:
-            raise UncertifiableError(
+            raise ValueError(
                 "it draws one random number twice, by a generator seeded anew: a certificate cannot state that"
                 if self.reused
                 else "it adds a small number inside a logarithm: a certificate cannot state a race that is not exact"
@@ -286,7 +303,7 @@ class _Recorder(Tape):
 def _division(place: dict[Any, int], draws: str, head: Any, more: Any, groups: list[list[int]]) -> Hashable:
     if isinstance(head, Atom):
         if draws[place[head]] != "u":
-            raise UncertifiableError("an exponential is compared with a number: a certificate states races of them only")
+            raise ValueError("an exponential is compared with a number; a certificate states only races of them")
         return "cut", place[head], tuple(str(more[group[0]]) for group in groups[:-1])
     if isinstance(head, dict):
         numbers = tuple(dict.fromkeys(place[atom] for atom in head))
@@ -294,7 +311,7 @@ def _division(place: dict[Any, int], draws: str, head: Any, more: Any, groups: l
     else:
         numbers, rates = (place[head],), more
     if len(numbers) not in (1, len(rates)):
-        raise UncertifiableError("a race of numbers that were drawn in other ways cannot be stated")
+        raise ValueError("a race of numbers that were drawn in other ways cannot be stated")
     return "race", numbers, tuple(map(str, rates)), tuple(map(tuple, groups))
 
 
@@ -308,7 +325,7 @@ def _letter(kind: str, number: Any) -> str:
             return "e"
     elif (kind.startswith("a number below") and "random.sample" not in kind) or ".choice out of" in kind:
         return "n"
-    raise UncertifiableError(
+    raise ValueError(
         f"it draws {kind}{' and races it' if isinstance(number, Atom) else ''}, which a certificate does not state; "
         "it states uniforms, whole numbers, choices, exponentials raced by argmin, and torch.multinomial"
     )
