@@ -97,6 +97,8 @@ def _skipped(tree: ast.Module) -> Iterator[int]:
             parts = [node.exc]
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             parts = [node]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "demand":
+            parts = list(node.args[1:])
         elif isinstance(node, ast.FunctionDef):
             parts = [node.returns]
         elif isinstance(node, ast.arg | ast.AnnAssign):
