@@ -189,13 +189,14 @@ class Proof:
 
     def empty(self, where: str, terms: list[Any], facts: Facts) -> None:
         """Check that terms, by the facts none negative and one positive, sum to 0."""
-        total, positive, degree = dict[Any, Any](), False, 1
+        known = known_of(facts)
+        total, positive, degree = dict[Any, Any](), not all(known.values()), 1
         for number, places, factor in terms:
             number = Fraction(number)
             term, signs = plus({}, self.one, number), frozenset(((number > 0) - (number < 0),))
             for place in {*places}:
                 power = places.count(place)
-                signs, degree = product(signs, facts[place][1], power), max(degree, len(places))
+                signs, degree = product(signs, known[key(facts[place][0])], power), max(degree, len(places))
                 for _ in range(power):
                     term = times(term, facts[place][0])
             if factor is not None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from spec_math.certificates import check_proof
-from spec_math.certificates.check_proof import Facts, Polynomial, fact, key, known_of, normal, plus, times, with_value
+from spec_math.certificates.check_proof import Facts, Polynomial, fact, key, known_of, normal, over, plus, times, with_value
 from spec_math.certificates.witness import Witness, witness
 from spec_math.chance import paths
 from spec_math.masses import Cumulative, as_list
@@ -18,6 +19,13 @@ from spec_math.symbolic.polynomial import Polynomial as Ours
 from spec_math.symbolic.proof import Proof, prove
 from spec_math.symbolic.region import SignNode
 from spec_math.symbolic.theorem import Counterexample, Evidence, Theorem
+
+WEAKER = {
+    signs: [more for more in SETS if signs <= more]
+    for SETS in [[frozenset(own) for many in range(4) for own in combinations((-1, 0, 1), many)]]
+    for signs in SETS
+}
+"""The sets of signs that follow from each set."""
 
 Taken = tuple[tuple[str, Any, list[tuple[Any, Any]], int], ...]
 
@@ -79,6 +87,7 @@ class Writer:
         }
         self.checker = check_proof.Proof(self.document)
         self.places: dict[tuple[str, Any], int] = {}
+        self.served: list[tuple[frozenset[Any], list[Any]]] = []
 
     def proved(self, tree: SignNode) -> dict[str, Any]:
         """Return the certificate of a proof with this tree of signs."""
@@ -112,7 +121,7 @@ class Writer:
     def ended(self, node: SignNode, facts: Facts, values: list[Polynomial], at: int) -> list[Any]:
         """Return the nodes that a branch ends in."""
         if node.held is None:
-            return [self.empty(facts, witness(facts, self.checker.size))]
+            return [self.empty(facts, self.witness(facts))]
         evidence, walked = node.held
         if walked is None:
             return [["outside", self.function(evidence.hypothesis)]]
@@ -168,7 +177,29 @@ class Writer:
 
     def vanishing(self, top: Polynomial, facts: Facts, here: int, sign: int) -> Witness | None:
         """Return a witness that a polynomial is not of a sign: it is a multiple of an equality."""
-        return witness((*facts, fact(top, (sign,))), self.checker.size)
+        known = known_of(facts)
+        for place, (own, _) in enumerate(facts):
+            if own and known[key(own)] == {0}:
+                quotient = over(top, own)
+                if quotient is not None:
+                    return [(Fraction(sign), (here,), None), (Fraction(1), (place,), plus({}, quotient, -sign))]
+        return self.witness((*facts, fact(top, (sign,))))
+
+    def witness(self, facts: Facts) -> Witness | None:
+        """Return a witness that a region is empty: one that served before for the same facts, or a new one."""
+        known, places = known_of(facts), {key(own): place for place, (own, _) in enumerate(facts)}
+        if not all(known.values()):
+            return []  # the facts contradict each other: no sum is needed
+        atoms = {(own, more) for own, signs in known.items() for more in WEAKER[signs]}
+        for needed, terms in self.served:
+            if needed <= atoms:
+                return [(number, tuple(places[own] for own in owns), factor) for number, owns, factor in terms]
+        found = witness(tuple((own, known[key(own)]) for own, _ in facts), self.checker.size)
+        if found is not None:
+            used = {key(facts[place][0]) for _, own, _ in found for place in own}
+            terms = [(number, tuple(key(facts[place][0]) for place in own), factor) for number, own, factor in found]
+            self.served.append((frozenset((own, known[own]) for own in used), terms))
+        return found
 
     # The tables: each polynomial, each product of powers and each coin stands there once
 

@@ -63,11 +63,13 @@ def as_its_formula(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float 
         )
 
     def evidence(target: Array, draft: Array, *value: Any) -> Evidence:
+        hypothesis = scheme.parameter and scheme.parameter.excess(target, draft, drafts, *value)
+        if not _allowed(scheme, target, draft, drafts, value):
+            return Evidence(hypothesis=hypothesis)
         formulas = {
             "acceptance": (_drafted, scheme.acceptance(target, draft, drafts, *value)),
             "test acceptance": (_tested, scheme.test_acceptance(target, draft, drafts, *value)),
         }
-        hypothesis = scheme.parameter and scheme.parameter.excess(target, draft, drafts, *value)
         return Evidence(_accepting(scheme, target, draft, drafts, value), {}, formulas, hypothesis=hypothesis)
 
     return _theorem(scheme, "as its formula says", (statement, evidence), tokens, drafts, seconds)
