@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -123,9 +123,10 @@ class Writer:
         if node.held is None:
             return [self.empty(facts, self.witness(facts))]
         evidence, walked = node.held
+        known = known_of(facts)
         if walked is None:
-            return [["outside", self.function(evidence.hypothesis)]]
-        coin = self.coins(walked)
+            return [["outside", self.function(evidence.hypothesis, known)]]
+        coin = self.coins(walked, known)
         labels = dict.fromkeys(outcome for outcome, _ in walked)
         if not self.document["wanted"] and not self.document["formulas"] and not self.document["bounds"]:
             self.document["wanted"] = [[str(o), [list(one) for one in own]] for o, own in evidence.wanted.items()]
@@ -133,10 +134,10 @@ class Writer:
             self.document["bounds"] = list(evidence.bounds)
         for entry, (number, _) in zip(self.document["formulas"], evidence.formulas.values(), strict=True):
             entry[1] += [[str(o), str(number(o))] for o in labels if str(o) not in dict(entry[1])]
-        formulas = [self.function(value) for _, value in evidence.formulas.values()]
-        bounds = [self.function(value) for value in evidence.bounds.values()]
+        formulas = [self.function(value, known) for _, value in evidence.formulas.values()]
+        bounds = [self.function(value, known) for value in evidence.bounds.values()]
         found: list[Any] = []
-        for top in self.left(coin, formulas, known_of(facts), values):
+        for top in self.left(coin, formulas, known, values):
             # A difference that is 0 by equalities: its two signs are shown to be impossible.
             below = at + len(found)
             here = len(facts)
@@ -218,17 +219,19 @@ class Writer:
             self.checker.keys.append(key(one))
         return place
 
-    def function(self, value: Any) -> int:
-        """Return the place of a number: a product of a fraction and powers of polynomials."""
+    def function(self, value: Any, known: Mapping[Any, Any]) -> int:
+        """Return the place of a number: a fraction times powers of polynomials, of factors or of those of the facts."""
         if not isinstance(value, Number):
             return self.entry("functions", (Fraction(value), ()), [str(value), []])
+        content, top = value.value.top.primitive()
         above, below = value.value.top.factors(), value.value.bottom.factors()
+        above = (content, ((top, 1),)) if key(dict(top.terms)) in known else above
         powers = [(one, power) for one, power in above[1]] + [(one, -power) for one, power in below[1]]
         number = Fraction(above[0], below[0])
         factors = [[self.polynomial(dict(one.terms)), power] for one, power in powers]
         return self.entry("functions", (number, tuple(map(tuple, factors))), [str(number), factors])
 
-    def coins(self, walked: Sequence[tuple[Any, Taken]], depth: int = 0) -> int:
+    def coins(self, walked: Sequence[tuple[Any, Taken]], known: Mapping[Any, Any], depth: int = 0) -> int:
         """Return the place of the tree of coins of paths that share their first choices."""
         outcome, taken = walked[0]
         if depth == len(taken):
@@ -241,8 +244,8 @@ class Writer:
         groups: dict[int, list[tuple[Any, Taken]]] = {}
         for path in walked:
             groups.setdefault(path[1][depth][3], []).append(path)
-        followed = {int(options[place][0]): self.coins(own, depth + 1) for place, own in groups.items()}
+        followed = {int(options[place][0]): self.coins(own, known, depth + 1) for place, own in groups.items()}
         order = (1, 0) if kind == "flip" else range(len(masses))
         below = [followed.get(answer) for answer in order]
-        own = [kind, [self.function(mass) for mass in masses], below]
+        own = [kind, [self.function(mass, known) for mass in masses], below]
         return self.entry("coins", (kind, tuple(own[1]), tuple(below)), own)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
-from spec_math.certificates.check_proof import Facts, Polynomial, plus, times
+from spec_math.certificates.check_proof import Facts, Polynomial, over, plus, times, with_value
 
 HIGHEST = 4
 """The degree up to which products are tried, where no fact has a higher one."""
@@ -33,6 +33,10 @@ class Product(NamedTuple):
 
 def witness(facts: Facts, size: int) -> Witness | None:
     """Return a witness that no point has these signs; None where none is found. `size` is the number of variables."""
+    for at, (own, signs) in enumerate(facts):
+        alone = next((powers for powers in own if sum(powers) == 1 and _occurs_once(own, powers)), None)
+        if signs == {0} and alone is not None:
+            return _lifted(at, alone, facts, size)
     one = Product(1, (), {(0,) * size: 1}, True)
     known = [found for at in range(len(facts)) if (found := _nonnegative(at, *facts[at])) is not None]
     zeros = [(at, own) for at, (own, signs) in enumerate(facts) if signs == {0} and own]
@@ -59,6 +63,26 @@ def witness(facts: Facts, size: int) -> Witness | None:
             if found is not None:
                 return found
     return found
+
+
+def _occurs_once(own: Polynomial, alone: tuple[int, ...]) -> bool:
+    return sum(bool(powers[alone.index(1)]) for powers in own) == 1
+
+
+def _lifted(at: int, alone: tuple[int, ...], facts: Facts, size: int) -> Witness | None:
+    """Return a witness by one for the facts with an equality put in; the sum of the terms is a multiple of it."""
+    equality = facts[at][0]
+    rest = {powers: number for powers, number in equality.items() if powers != alone}
+    value = plus({}, rest, Fraction(-1, equality[alone]))
+    found = witness(tuple((with_value(own, alone.index(1), value), signs) for own, signs in facts), size)
+    total: Polynomial = {}
+    for number, places, factor in found or ():
+        term: Polynomial = {(0,) * size: number} if factor is None else plus({}, factor, number)
+        for place in places:
+            term = times(term, facts[place][0])
+        total = plus(total, term)
+    multiple = over(total, equality) or {}
+    return found if found is None or not multiple else [*found, (Fraction(-1), (at,), multiple)]
 
 
 def _nonnegative(at: int, own: Polynomial, signs: frozenset[int]) -> Product | None:
