@@ -46,6 +46,7 @@ class AuditRequest:
     temperature: str | None = None
     given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     certificate: Path | None = None
+    chain: Path | None = None
 
 
 Make = Callable[..., Subject]
@@ -65,7 +66,7 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     >>> study(request, subject_of, lambda what, steps: lambda done: None).exit_code
     0
     """
-    for file in filter(None, (request.test, request.certificate)):
+    for file in filter(None, (request.test, request.certificate, request.chain)):
         check_writable(file.parent)
     place = load_sampler(request.place, request.stubs, request.replaced, request.given)
     subject = make(place.value, request.shape, request.numbers, request.grid, request.roles)
@@ -79,7 +80,8 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     beside = (request.test or Path("x")).resolve().parent
     test = "" if smaller is None or found.last.subject.said else pytest_file(smaller, place, beside)
     result = result_of(found, f"{place.module}.{place.attribute}", near, smaller, test)
-    result = replace(result, notes=(*result.notes, *saved(found.verdict, request.certificate)))
+    written = *saved(found.verdict, request.certificate), *saved(found.verdict, request.chain)
+    result = replace(result, notes=(*result.notes, *written))
     if request.test is None:
         return result
     said = "No test was written, because no case failed."
