@@ -18,17 +18,21 @@ written as the exact fraction that it is.
     drafts      the number of drafts that are drawn first, from these rows; null: the program's own coins draw them
     horizon     the number of tokens that are judged together; the target continues a text that is shorter
     rounds      the number of blocks in a row; `end` is the token that ends a text, or null
-    verdict     "lossless": the texts have the target's distribution.
-                "lossy": `texts` have another probability than the target gives them ("side": "more" or "less"), and the
-                shown paths alone prove it; or, where `texts` is null, a path that is shown ends in a fault.
+    verdict     ["lossless", null, null]: the texts have the target's distribution.
+                ["lossy", texts, "more" or "less"]: the texts have a larger or smaller probability than the target gives
+                them, and the paths that are shown prove it alone. No path has more than `coins` coins.
+                ["lossy", null, "more"]: a path that is shown ends in a fault
+    call        the arguments of the function, as [name or null, what]; `prefix`, `given`: their first text and types
+    of          the name of the program; `claims` lists all of this once for each verdict
 
 Rounding. Where `numbers` is a type of floats with unit roundoff u, a right program on V tokens may differ from the
 target. The masses at the j-th coin of a path are quotients of sums of at most V stored numbers: V − 1 roundings in the
 sum, one in 1 minus the sum, 4 in a ratio, a product, a difference and a quotient, and 2 for each earlier coin. So
 n = V + 4 + 2(j − 1) roundings change them by a relative n u / (1 − n u) at most (Higham 2002, chapter 3). Masses whose
-sum is off from 1 by a gap add this gap, once for each distribution behind the coin, and 2u is added for the storage of
-target and draft. What one coin moves, later coins pass on. So a block of J coins moves at most J times the bound of
-its last coin. A lossless verdict forgives no more than that, and no more than the last column of TYPES.
+sum is off from 1 by a gap add this gap at each coin that follows. The gap of the target's rows is counted twice, for
+target and draft, and 2u is added for the storage of both. Later coins pass on what one coin moves. So a block of J
+coins moves at most J times the bound of its last coin. A lossless verdict forgives no more than that, and no more than
+the last number of TYPES.
 """
 
 import argparse
@@ -42,8 +46,9 @@ from pathlib import Path
 
 FORMATS = ("spec_math paths certificate, version 1", "spec_math optimal transport certificate, version 1")
 
-TYPES = {"float64": (53, 36, 4), "float32": (24, 16, 4), "float16": (11, 7, 2), "bfloat16": (8, 7, 2)}
-"""Of each type (a, b, c): unit roundoff 2^-a, masses sum to 1 within 2^-b, a verdict forgives 10^-c at most."""
+TYPES = {"fractions": (0, 0, 0), "float64": (2**53, 2**36, 10**4), "float32": (2**24, 2**16, 10**4)}
+TYPES |= {"float16": (2**11, 2**7, 10**2), "bfloat16": (2**8, 2**7, 10**2)}
+"""Of each type (a, b, c): unit roundoff 1/a, masses sum to 1 within 1/b, a verdict forgives 1/c in total variation."""
 
 UNSHOWN = Fraction(1, 10**6)
 """The mass of endless paths that a lossless certificate may leave out; the sentence names it."""
@@ -76,19 +81,15 @@ class Claim:
     """The trees, the target and the sums of a certificate with paths."""
 
     def __init__(self, document):
-        a, b, c = TYPES.get(document["numbers"], (0, 0, 0))
-        exact = document["numbers"] == "fractions"
-        demand(exact or a, "the type of the numbers is unknown")
-        self.unit, self.off, self.most = (0 if exact else Fraction(1, n) for n in (2**a, 2**b, 10**c))
+        self.unit, self.off, self.most = (Fraction(1, n) if n else 0 for n in TYPES[document["numbers"]])
         self.document, self.nodes, self.gap, self.laws = document, document["nodes"], 0, []
         self.trees = {tuple(text): place for text, place in document["trees"]}
         self.rows, self.draft = ({tuple(text): row for text, row in document[name]} for name in ("target", "draft"))
         self.size, self.end, self.drafts = len(self.rows[()]), document["end"], document["drafts"]
-        demand(all(len(row) == self.size for row in self.rows.values()), "the target's rows differ in size")
-        chances = [[self.chances(row) for row in rows.values()] for rows in (self.rows, self.draft)]
-        self.target = {}
-        for text, row in zip(self.rows, chances[0], strict=True):
-            self.target[text] = {(token,): chance for token, chance in enumerate(row) if chance}
+        self.horizon, self.rounds = document["horizon"], document["rounds"]
+        demand(self.horizon >= 1 and self.rounds >= 1, "nothing is judged")
+        self.target = {text: self.chances(row) for text, row in self.rows.items()}
+        demand(all(len(row) == self.size for row in self.target.values()), "the target's rows differ in size")
         self.base, self.gap = 2 * (self.gap + self.unit), 0
         for place in range(len(self.nodes)):
             self.laws.append(self.outcomes(place))
@@ -115,9 +116,8 @@ class Claim:
             demand(kind == "drafts", f"the program fails: {asked}", FaultError)
             answers = [(None, 1, children[0])]
         possible = [answer for answer in answers if answer[1]]
-        demand(
-            all(child is None or 0 <= child < place for *_, child in possible), f"node {place} refers to a later one"
-        )
+        for *_, child in possible:
+            demand(child is None or 0 <= child < place, f"node {place} refers to a later one")
         return possible
 
     def outcomes(self, place):
@@ -141,12 +141,16 @@ class Claim:
         """Let texts {text: mass} that are not over go on by the tokens of after(text), {tokens: mass}."""
         found = {}
         for text, mass in masses.items():
-            over = not isinstance(text, tuple) or len(text) >= self.document["horizon"] or text[-1:] == (self.end,)
-            for tokens, share in {(): 1}.items() if over else after(text).items():
-                longer = text if over else text + tokens if isinstance(tokens, tuple) else tokens
-                longer = longer[: self.document["horizon"]] if isinstance(longer, tuple) else longer
+            over = not isinstance(text, tuple) or len(text) >= self.horizon or text[-1:] == (self.end,)
+            for tokens, share in ({text: 1} if over else after(text)).items():
+                longer = tokens if over or not isinstance(tokens, tuple) else (text + tokens)[: self.horizon]
                 found[longer] = found.get(longer, 0) + mass * share
         return found
+
+    def following(self, text):
+        """Return {(token,): mass} of the target after a text."""
+        demand(text in self.target, f"the target's distribution after {text} is missing")
+        return {(token,): chance for token, chance in enumerate(self.target[text]) if chance}
 
     def drafted(self, place, tokens):
         """Demand that the first coins draw the drafts from their rows, and that the verifier is given these tokens."""
@@ -162,37 +166,36 @@ class Claim:
 
     def judged(self):
         """Compare the sums, and return the verdict in words."""
-        emitted, wanted, document = {(): Fraction(1)}, {(): Fraction(1)}, self.document
+        emitted = wanted = {(): Fraction(1)}
+        laws = {text: self.laws[place] for text, place in self.trees.items()}
         for root in self.trees.values() if self.drafts is not None else ():
             self.drafted(root, [])
-        for _ in range(document["rounds"]):
-            emitted = self.extended(
-                emitted, lambda text: self.laws[self.trees[text]][0] if text in self.trees else {None: 1}
-            )
-        for _ in range(document["horizon"]):
-            emitted, wanted = (self.extended(masses, self.target.__getitem__) for masses in (emitted, wanted))
+        for _ in range(self.rounds):
+            emitted = self.extended(emitted, lambda text: laws[text][0] if text in laws else {None: 1})
+        for _ in range(self.horizon):
+            emitted, wanted = (self.extended(masses, self.following) for masses in (emitted, wanted))
         left, faults = emitted.pop(None, 0), [words for words in emitted if isinstance(words, str)]
-        most = document["coins"]
-        demand(all(coins <= most for _, coins in self.laws), f"a path has more than {most} coins")
-        bound = document["rounds"] * explained(self.unit, self.size, most, self.base, self.gap)
-        verdict, texts, side = document["verdict"], document["texts"], document["side"]
+        coins, (verdict, texts, side) = max(law[1] for law in laws.values()), self.document["verdict"]
+        most = coins if verdict == "lossless" else self.document["coins"]
+        demand(most >= coins, "a path has more coins than the longest")
+        bound = self.rounds * explained(self.unit, self.size, most, self.base, self.gap)
         if verdict == "lossless":
             over = sum(max(0, mass - wanted.get(text, 0)) for text, mass in emitted.items())
             demand(not faults, "; ".join(faults))
             demand(left <= UNSHOWN, f"paths of total probability {left} are missing")
             demand(over <= min(bound, self.most), f"the total variation from the target is {over}")
             within = f" to within {float(over + left):.2g} in total variation" if over + left else ""
-            return f"Lossless{within}: the paths emit the target's distribution of {len(wanted)} texts"
+            return f"lossless{within}: the {len(wanted)} texts have the target's distribution"
         demand(verdict == "lossy" and side in ("more", "less"), "the verdict is neither lossless nor lossy")
         if texts is None:
             demand(faults, "no path ends in a fault")
-            return f"Lossy: {faults[0]}"
+            return f"lossy: {faults[0]}"
         event, more = {tuple(text) for text in texts}, side == "more"
         inside = [text for text in {**wanted, **emitted} if (text in event) == more]
         ours, theirs = (sum(masses.get(text, 0) for text in inside) for masses in (emitted, wanted))
         demand(ours > theirs + bound, f"the paths do not give {texts} another probability than the target")
         extreme, ours, theirs = ("at least", ours, theirs) if more else ("at most", 1 - ours, 1 - theirs)
-        return f"Lossy: the texts {texts} have probability {extreme} {ours}, where the target has {theirs}"
+        return f"lossy: the texts {texts} have probability {extreme} {ours}, where the target has {theirs}"
 
     def ways(self, place, way=(), tokens=()):
         """Return each path that is shown: its questions with their answers, the drafts, and its last node."""
@@ -205,48 +208,41 @@ class Claim:
             yield way, tokens, (kind, asked)
         for answer, _, child in following:
             if child is not None:
-                drafts = kind == "drafts"
-                yield from self.ways(
-                    child, () if drafts else (*way, (kind, asked, answer)), asked if drafts else tokens
-                )
+                longer = ((), asked) if kind == "drafts" else ((*way, (kind, asked, answer)), tokens)
+                yield from self.ways(child, *longer)
 
     def given(self, name, rows):
         """Return the rows of target or draft as the function is given them: one, one for each place, or a model."""
         kind, shape, start = self.document["given"][name], self.document["shape"], len(self.document["prefix"])
-        if shape == "position":
-            return array(kind, rows[()])
-        if shape == "chain":
-            return array(kind, [rows[(0,) * place] for place in range(self.drafts + (name == "target"))])
 
         def model(prefix):
             return array(kind, rows[tuple(prefix)[start:]])
 
         model.end = self.end
-        return model
+        if shape == "blocks":
+            return model
+        places = range(self.drafts + (name == "target")) if shape == "chain" else ()
+        return array(kind, [rows[(0,) * place] for place in places] if shape == "chain" else rows[()])
 
     def replayed(self, function):
         """Run a function on each path that is shown, with a coin that demands the questions of the tree."""
         for text, root in self.trees.items():
             for way, tokens, (kind, words) in self.ways(root):
                 coin = Coin(way)
-                values = {"coin": coin, "tokens": tuple(tokens), "prefix": (*self.document["prefix"], *text)}
-                values.update(
-                    token=tokens[-1:], target=self.given("target", self.rows), draft=self.given("draft", self.draft)
-                )
-                call = [(name, values[role] if isinstance(role, str) else role) for name, role in self.document["call"]]
+                values = {"coin": coin, "tokens": tuple(tokens), "token": (*tokens, None)[0]}
+                values |= {"target": self.given("target", self.rows), "draft": self.given("draft", self.draft)}
+                values["prefix"] = (*self.document["prefix"], *text)
+                call = [(name, values.get(role, role)) for name, role in self.document["call"]]
                 try:
-                    found = function(
-                        *(one for name, one in call if not name), **{name: one for name, one in call if name}
-                    )
+                    found = function(*(one for name, one in call if not name), **{n: one for n, one in call if n})
                     found = found.tolist() if hasattr(found, "tolist") else found
                     found = list(found) if isinstance(found, (list, tuple)) else [found]
-                except (Exception, SystemExit, Stop):
-                    found = [None]
-                right = (
-                    found == words if kind == "emit" else kind != "fault" or any(type(one) is not int for one in found)
-                )
+                except (Exception, SystemExit, Stop) as error:
+                    found = [f"{type(error).__name__}: {error}"]
+                ends = {"emit": found == words, "fault": any(type(one) is not int for one in found)}
                 demand(not coin.wrong, f"the function asks for {coin.wrong}, and not for what the tree has")
-                demand(right and not coin.way, f"the function returns {found}, and not what the tree has")
+                right = not coin.way and ends.get(kind, True)
+                demand(right, f"the function returns {found}, and not what the tree has")
 
 
 class Stop(BaseException):
@@ -325,11 +321,11 @@ def optimum(target, drafts, cells, claim, subset):
     drafted = sum(mass for tokens, mass in drafts.items() if subset.issuperset(tokens))
     bound = 1 - drafted + sum(target[token] for token in subset)
     demand(bound == claim, f"the subset shows that at most {bound} is reached, which leaves {claim} unproven")
-    return f"Optimal: some lossless verifier of these drafts has the acceptance {claim}, and none has a larger one"
+    return f"Checked: some lossless verifier of these drafts has the acceptance {claim}, and none has a larger one."
 
 
 def check(document, function=None):
-    """Return the sentence on what was checked and what is assumed; raise ValueError where the certificate fails."""
+    """Return sentences on what was checked and what is assumed; raise ValueError where the certificate fails."""
     try:
         if document["format"] == FORMATS[1]:
             demand(function is None, "an optimum has no paths on which a function could be replayed")
@@ -340,19 +336,16 @@ def check(document, function=None):
             target, claim = [number(mass) for mass in document["target"]], number(document["acceptance"])
             return optimum(target, drafts, cells, claim, set(document["subset"]))
         demand(document["format"] == FORMATS[0], "the format is another")
-        verdicts, program = [], None if function is None else loaded(function)
+        verdicts, program = [], function and loaded(function)
         for part in document["claims"]:
-            claim = Claim(part)
-            verdicts.append(f"{part['of']}: {claim.judged()}.")
-            if program is not None:
+            claim, drafts = Claim(part), "its own" if part["drafts"] is None else f"{part['drafts']} independent"
+            blocks = f"{drafts} drafts, {part['horizon']} tokens, {part['rounds']} blocks, {part['numbers']}"
+            verdicts.append(f"{part['of']}, {blocks}: {claim.judged()}.")
+            if function is not None:
                 claim.replayed(program)
         demand(verdicts, "nothing is claimed")
-        assumed = (
-            f"that {function}, replayed on each path, always does the same"
-            if program
-            else "that the trees are the program's"
-        )
-        return "\n".join([*verdicts, f"Checked: the trees, their sums and drafts. Assumed: {assumed}."])
+        assumed = "the program's" if function is None else f"those of {function}, replayed here, each time that it runs"
+        return "\n".join([*verdicts, f"Checked: trees, drafts and sums. Assumed: the trees are {assumed}."])
     except (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError) as error:
         raise ValueError(f"it cannot be read: {type(error).__name__}: {error}") from error
 
