@@ -123,7 +123,9 @@ def claim(nodes: list[Any] | None = None, **entries: Any) -> Document:
         "texts": None,
         "side": None,
     }
-    return found | entries
+    found |= entries
+    found["verdict"] = [found["verdict"], found.pop("texts"), found.pop("side")]
+    return found
 
 
 def document(*claims: Document) -> Document:

@@ -31,9 +31,9 @@ def test_the_right_certificate_is_accepted(mine: str) -> None:
     """The control: what the attacks start from holds, with its function and without."""
     for function in (None, "verify"):
         said = check_paths.check(document(claim()), function=None if function is None else mine + function)
-        assert "Lossless" in said
+        assert "lossless" in said
     lossy = claim(ALWAYS, verdict="lossy", texts=[[0]], side="more", coins=1)
-    assert "Lossy" in check_paths.check(document(lossy), function=mine + "always")
+    assert "lossy" in check_paths.check(document(lossy), function=mine + "always")
 
 
 @pytest.mark.parametrize(("own", "name"), [pytest.param(own, name, id=words) for words, own, name in attacks()])
@@ -45,10 +45,17 @@ def test_an_attack_is_rejected(own: dict[str, Any], name: str | None, mine: str)
 def test_the_sentence_names_the_claim() -> None:
     """A verdict on fewer tokens, rounds or drafts is another verdict, and reads as another."""
     block = [["emit", [0, 0]], ["emit", [1, 1]], ["draw", ["1/4", "3/4"], [0, 1]]]
-    first = check_paths.check(document(claim(block, shape="blocks", drafts=None, coins=1)))
-    assert "first token" in first or "horizon 1" in first
-    assert check_paths.check(document(claim())) != first.replace("mine.verify", "")
-    assert "drafts are its own" in first or "draws its own drafts" in first
+    said = [
+        check_paths.check(document(one)).replace("mine.verify", "")
+        for one in (claim(), claim(block, shape="blocks", drafts=None, coins=1))
+    ]
+    two = claim(block, shape="blocks", drafts=None, coins=1, horizon=2, target=BOTH)
+    with pytest.raises(ValueError):
+        _ = check_paths.check(document(two))
+    assert "1 token" in said[1] and "own drafts" in said[1] and "independent draft" in said[0]
+
+
+BOTH = [[text, ["1/4", "3/4"]] for text in ([], [0], [1])]
 
 
 def run(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -106,10 +113,10 @@ def test_the_function_is_that_of_the_file(tmp_path: Path) -> None:
     _ = (tmp_path / "first" / "twin.py").write_text(MINE, encoding="utf-8")
     _ = (tmp_path / "second" / "twin.py").write_text(MINE + "\nverify = always\n", encoding="utf-8")
     _ = (tmp_path / "second" / "gzip.py").write_text(MINE, encoding="utf-8")
-    assert "Lossless" in check_paths.check(document(claim()), function=f"{tmp_path}/first/twin.py:verify")
+    assert "lossless" in check_paths.check(document(claim()), function=f"{tmp_path}/first/twin.py:verify")
     with pytest.raises(ValueError):
         _ = check_paths.check(document(claim()), function=f"{tmp_path}/second/twin.py:verify")
-    assert "Lossless" in check_paths.check(document(claim()), function=f"{tmp_path}/second/gzip.py:verify")
+    assert "lossless" in check_paths.check(document(claim()), function=f"{tmp_path}/second/gzip.py:verify")
 
 
 def test_rejection_sampling_is_what_the_attacks_start_from() -> None:
