@@ -64,7 +64,8 @@ class _Chain:
         if node[0] != "coin":
             return ()
         _, text, place, rounds = node
-        kind, asked, *below = ("", ()) if place is None else self.nodes[place]
+        own: list[Any] = ["", []] if place is None else self.nodes[place]
+        kind, asked, *below = own
         if kind == "emit":
             return [(Fraction(1), self.begun((text + tuple(asked))[: self.claim["horizon"]], rounds - 1))]
         below = below[0] if kind == "draw" else below
