@@ -39,6 +39,7 @@ import argparse
 import gzip
 import importlib.util
 import json
+import re
 import sys
 from fractions import Fraction
 from functools import cache
@@ -67,8 +68,14 @@ def demand(condition, reason, error=ValueError):
 @cache
 def number(text):
     """Return the fraction that a text such as "3/16" stands for."""
-    top, _, bottom = text.partition("/")
-    return Fraction(int(top), int(bottom or 1)) if text[-1:].isdigit() else Fraction(-1)  # nan and inf are no mass
+    return Fraction(text if re.fullmatch(r"-?[0-9]+(/[1-9][0-9]*)?", text) else -1)  # nan and inf are no mass
+
+
+def table(pairs, key=tuple):
+    """Return pairs as a dict, in which nothing is listed twice."""
+    found = {key(name): value for name, value in pairs}
+    demand(len(found) == len(pairs), "an entry is listed twice")
+    return found
 
 
 def explained(unit, size, coins, base, gap):
@@ -83,22 +90,28 @@ class Claim:
     def __init__(self, document):
         self.unit, self.off, self.most = (Fraction(1, n) if n else 0 for n in TYPES[document["numbers"]])
         self.document, self.nodes, self.gap, self.laws = document, document["nodes"], 0, []
-        self.trees = {tuple(text): place for text, place in document["trees"]}
-        self.rows, self.draft = ({tuple(text): row for text, row in document[name]} for name in ("target", "draft"))
+        self.trees, self.rows, self.draft = (table(document[name]) for name in ("trees", "target", "draft"))
+        self.used, self.shape = set(self.trees.values()), document["shape"]
         self.size, self.end, self.drafts = len(self.rows[()]), document["end"], document["drafts"]
         self.horizon, self.rounds = document["horizon"], document["rounds"]
         demand(self.horizon >= 1 and self.rounds >= 1, "nothing is judged")
+        by_place = self.end is None and all(row == self.rows[(0,) * len(text)] for text, row in self.rows.items())
+        demand(self.shape == "blocks" or (by_place and self.shape in ("position", "chain")), "the shape is another")
+        floats = {*document["given"].values()} != {"fractions"}
+        demand(self.unit or not floats, "floats are given, and rounding is not allowed for")
         self.target = {text: self.chances(row) for text, row in self.rows.items()}
-        demand(all(len(row) == self.size for row in self.target.values()), "the target's rows differ in size")
+        sizes = {len(row) for row in (*self.target.values(), *map(self.chances, self.draft.values()))}
+        demand(sizes == {self.size}, "the rows differ in size")
         self.base, self.gap = 2 * (self.gap + self.unit), 0
         for place in range(len(self.nodes)):
             self.laws.append(self.outcomes(place))
+        demand(self.used == {*range(len(self.nodes))}, "a node belongs to no tree")
 
     def chances(self, masses):
         """Return the masses of a distribution, divided by their sum; note how far that is from 1."""
         read = [number(mass) for mass in masses]
         total = sum(read)
-        right = read and min(read) >= 0 and abs(total - 1) <= self.off
+        right = type(masses) is list and read and min(read) >= 0 and abs(total - 1) <= self.off
         demand(right, f"the masses {', '.join(masses)} are no probability distribution", FaultError)
         self.gap = max(self.gap, abs(total - 1))
         return [mass / total for mass in read]
@@ -116,26 +129,29 @@ class Claim:
             demand(kind == "drafts", f"the program fails: {asked}", FaultError)
             answers = [(None, 1, children[0])]
         possible = [answer for answer in answers if answer[1]]
+        self.used |= {child for *_, child in possible if child is not None}
         for *_, child in possible:
             demand(child is None or 0 <= child < place, f"node {place} refers to a later one")
         return possible
 
     def outcomes(self, place):
         """Return {emitted tokens: mass} of a node, with None for paths not shown, words for faults; and its coins."""
-        (kind, asked, *_), law, coins = self.nodes[place], {}, 0
+        (kind, asked, *_), law, coins, handed = self.nodes[place], {}, 0, False
         try:
             if kind == "emit":
                 right = asked and all(type(token) is int and 0 <= token < self.size for token in asked)
+                right = right and (self.shape != "position" or len(asked) == 1)
                 demand(right and self.end not in asked[:-1], f"the program emits {asked}", FaultError)
-                return {tuple(asked): Fraction(1)}, 0
+                return {tuple(asked): Fraction(1)}, 0, False
             for _, chance, child in self.branches(place):
-                below, more = ({None: 1}, 0) if child is None else self.laws[child]
-                coins = max(coins, more + (kind != "drafts"))
+                below, more, again = ({None: 1}, 0, False) if child is None else self.laws[child]
+                demand(not (again and kind == "drafts"), "drafts are handed over twice")
+                coins, handed = max(coins, more + (kind != "drafts")), handed or again or kind == "drafts"
                 for outcome, mass in below.items():
                     law[outcome] = law.get(outcome, 0) + chance * mass
         except FaultError as error:
-            return {str(error): Fraction(1)}, 1
-        return law, coins
+            return {str(error): Fraction(1)}, 1, False
+        return law, coins, handed
 
     def extended(self, masses, after):
         """Let texts {text: mass} that are not over go on by the tokens of after(text), {tokens: mass}."""
@@ -216,6 +232,7 @@ class Claim:
         kind, shape, start = self.document["given"][name], self.document["shape"], len(self.document["prefix"])
 
         def model(prefix):
+            demand([*prefix][:start] == self.document["prefix"], "it asks for a text that does not begin so")
             return array(kind, rows[tuple(prefix)[start:]])
 
         model.end = self.end
@@ -237,9 +254,11 @@ class Claim:
                     found = function(*(one for name, one in call if not name), **{n: one for n, one in call if n})
                     found = found.tolist() if hasattr(found, "tolist") else found
                     found = list(found) if isinstance(found, (list, tuple)) else [found]
+                    found = [one.item() if hasattr(one, "item") else one for one in found]
                 except (Exception, SystemExit, Stop) as error:
                     found = [f"{type(error).__name__}: {error}"]
-                ends = {"emit": found == words, "fault": any(type(one) is not int for one in found)}
+                whole = all(type(one) is int for one in found)
+                ends = {"emit": whole and found == words, "fault": not whole}
                 demand(not coin.wrong, f"the function asks for {coin.wrong}, and not for what the tree has")
                 right = not coin.way and ends.get(kind, True)
                 demand(right, f"the function returns {found}, and not what the tree has")
@@ -289,6 +308,7 @@ def array(kind, rows):
 
     if kind == "lists" or importlib.util.find_spec(library or "numpy") is None:
         return made(rows)
+    demand(library in ("", "torch"), f"{library} is no library of arrays")
     library = importlib.import_module(library or "numpy")
     return getattr(library, "tensor", library.array)(made(rows), dtype=getattr(library, name, object))
 
@@ -336,7 +356,7 @@ def check(document, function=None):
             target, claim = [number(mass) for mass in document["target"]], number(document["acceptance"])
             return optimum(target, drafts, cells, claim, set(document["subset"]))
         demand(document["format"] == FORMATS[0], "the format is another")
-        verdicts, program = [], function and loaded(function)
+        verdicts, program = [], loaded(function) if isinstance(function, str) else function
         for part in document["claims"]:
             claim, drafts = Claim(part), "its own" if part["drafts"] is None else f"{part['drafts']} independent"
             blocks = f"{drafts} drafts, {part['horizon']} tokens, {part['rounds']} blocks, {part['numbers']}"
@@ -358,10 +378,16 @@ def main(argv):
     asked = parser.parse_args(argv)
     try:
         content = asked.file.read_bytes()
-        document = json.loads(gzip.decompress(content) if asked.file.suffix == ".gz" else content)
+        content = gzip.decompress(content) if asked.file.suffix == ".gz" else content
+        document = json.loads(content, object_pairs_hook=lambda pairs: table(pairs, str))
         demand(document["format"] in FORMATS, "its format is another")
-    except (OSError, ValueError, LookupError, TypeError, EOFError) as error:
+    except Exception as error:  # whatever a file may hold
         print(f"{asked.file} is no certificate: {error}")
+        return 2
+    try:
+        _ = asked.function and loaded(asked.function)
+    except (Exception, SystemExit) as error:
+        print(f"{asked.function} names no function FILE.py:NAME: {type(error).__name__}: {error}")
         return 2
     try:
         print(check(document, asked.function))
