@@ -150,18 +150,18 @@ def in_type(kind: str, *masses: float) -> Any:
 def right() -> dict[str, Data]:
     """Certificates that hold, one of each sort."""
     scheme = {one.name: one for one in SCHEMES}
-    even = lambda prefix: ["1/4", "3/4"]  # noqa: E731
+    even = lambda _: ["1/4", "3/4"]  # noqa: E731
 
-    def ended(prefix: tuple[int, ...]) -> list[str]:
+    def ended(_: tuple[int, ...]) -> list[str]:
         return T
 
     ended.end = 1  # type: ignore[attr-defined]
 
-    def stops(coin: Any, prefix: tuple[int, ...]) -> tuple[int, ...]:
+    def stops(coin: Any, _: tuple[int, ...]) -> tuple[int, ...]:
         first = coin.draw([Fraction(1, 4), Fraction(3, 4)])
         return (first,) if first == 1 else (first, coin.draw([Fraction(1, 4), Fraction(3, 4)]))
 
-    def loops(coin: Any, tokens: Any, target: Any, draft: Any) -> int:
+    def loops(coin: Any, _: Any, target: Any, __: Any) -> int:
         while coin.flip(Fraction(1, 8)):
             pass
         return coin.draw(target)
@@ -171,10 +171,10 @@ def right() -> dict[str, Data]:
             raise RuntimeError("no second block")
         return (coin.draw([Fraction(1, 4), Fraction(3, 4)]),)
 
-    def doubled(coin: Any, prefix: tuple[int, ...]) -> tuple[int, ...]:
+    def doubled(coin: Any, _: tuple[int, ...]) -> tuple[int, ...]:
         return (coin.draw([Fraction(1, 4), Fraction(3, 4)]),) * 2
 
-    def reads(coin: Any, target: Any, draft: Any, prefix: Any, lookahead: int, k: int) -> Any:
+    def reads(coin: Any, target: Any, draft: Any, prefix: Any, lookahead: int, _: int) -> Any:
         return chain.generate(coin, target, draft, prefix, lookahead)
 
     own = judge(OwnMethod("a chain", reads, one=True))
@@ -383,6 +383,7 @@ def by_hand() -> dict[str, Data]:
             "one draft",
             lambda claim: (claim["nodes"].insert(0, ["fault", "x"]), put("verdict", ["lossy", None, "more"])(claim)),
         ),
+        "a kind that there is not": changed("raises", put("nodes", 0, 0, "error")),
         "nothing claimed": right()["one draft"] | {"claims": []},
         "another format": right()["one draft"] | {"format": "another"},
         "claims that are no list": right()["one draft"] | {"claims": 3},
