@@ -126,6 +126,7 @@ class Claim:
         elif kind == "draw":
             answers = zip(range(len(asked)), self.chances(asked), children[0], strict=True)
         else:
+            demand(kind in ("drafts", "fault"), f"a node is of the unknown kind {kind}")
             demand(kind == "drafts", f"the program fails: {asked}", FaultError)
             answers = [(None, 1, children[0])]
         possible = [answer for answer in answers if answer[1]]
