@@ -128,7 +128,7 @@ class Claim:
         else:
             demand(kind in ("drafts", "fault"), f"a node is of the unknown kind {kind}")
             demand(kind == "drafts", f"the program fails: {asked}", FaultError)
-            answers = [(None, 1, children[0])]
+            answers = zip((None,), (1,), children, strict=True)
         possible = [answer for answer in answers if answer[1]]
         self.used |= {child for *_, child in possible if child is not None}
         for *_, child in possible:
