@@ -102,6 +102,17 @@ CostsOption = Annotated[
     ),
 ]
 WeightsOption = Annotated[bool, typer.Option(help="The distributions are weights; divide them by their exact sum.")]
+CertificateOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate", help="File for a certificate that spec-math check checks: FILE.json, or FILE.json.gz."
+    ),
+]
 OutOption = Annotated[
     Path | None, typer.Option(help="Where to write: a folder, or one file (.html, .csv, .json, .svg, .pdf or .tex).")
 ]
+
+
+def chain_of(out: Path | None) -> tuple[Path | None, Path | None]:
+    """Return the place of a Markov chain, where --out names a file .pm, and the place of all other results."""
+    return (out, None) if out is not None and out.suffix == ".pm" else (None, out)
