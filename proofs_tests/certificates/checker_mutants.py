@@ -221,6 +221,6 @@ def _killer(
     """Return the first case that notices a change, "" where it cannot even be loaded, None where none does."""
     try:
         module = as_module(mutant.source, path)
-    except Exception:
+    except (Exception, SystemExit):
         return ""
     return next((name for name in order if outcome(module, cases[name]) != expected[name]), None)

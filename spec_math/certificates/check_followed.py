@@ -42,8 +42,9 @@ from unittest.mock import patch
 
 FORMATS = ("spec_math followed paths certificate, version 1",)
 ASSUMED = "no further threshold lies inside a box; there is no other source of random numbers; uniforms are ideal"
-DIGITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
-"""The binary digits of a float; those of Python and of what Fractions are compared with are 53."""
+DIGITS = {"fractions": 53, "numpy.float64": 53, "numpy.float32": 24, "numpy.float16": 11}
+DIGITS |= {"torch.float64": 53, "torch.float32": 24, "torch.float16": 11, "torch.bfloat16": 8}
+"""The binary digits of the numbers that a function is given; Fractions may be compared with floats of 53."""
 
 number = cache(Fraction)
 
@@ -83,7 +84,7 @@ def boxes(nodes, at, whole, mass, known):
     if kind == "end":
         fits = all(j in range(len(about[0])) and about[0][j] in now[0] for j, now in known.items())
         demand(fits, f"node {at}: the draws are of other kinds")
-        yield mass, known, about[0], last
+        yield mass, known, *about, last
         return
     for (share, now), child in zip({"cut": cut, "race": race}[kind](known, *about), last, strict=True):
         demand(not whole if child is None else 0 <= child < at, f"node {at}: a child is missing, or not before it")
@@ -96,6 +97,7 @@ def judged(case, nodes, whole, drafts, run):
     target, draft = ([list(map(number, row)) for row in case[name]] for name in ("target", "draft"))
     size, ahead, roots = len(target[0]), case["lookahead"], {tuple(drafts): root for drafts, root in case["drafted"]}
     right = all(len(row) == size and sum(row) == 1 and min(row) >= 0 for row in target + draft)
+    right = right and case["horizon"] >= 1
     demand(right and (len(target), len(draft)) == (ahead + 1, ahead or 1), "a row is no distribution, or is missing")
     rows = (draft if ahead else draft * case["k"]) if drafts else []
     drawn = {*product(*([token for token, mass in enumerate(row) if mass] for row in rows))}
@@ -116,7 +118,7 @@ def judged(case, nodes, whole, drafts, run):
             tail *= target[place % len(target)][text[place]]
             gap += law.get(text[:place], 0) * tail
         more[json.dumps(text)] = gap
-    bits = DIGITS.get(case["numbers"].partition(".")[2], 53)
+    bits = DIGITS[case["numbers"]]
     u = Fraction(not case["exact"], 2**bits)
     explained = sum(min(1, n * u / max(1 - n * u, n * u) + 2 * u) for n in range(size + 4, size + 4 + 2 * coins, 2))
     most = min(explained, Fraction(1, 10 ** (4 if bits > 11 else 2))) if whole else explained
@@ -252,7 +254,7 @@ def check(document, function=None, run=True):
         def each(numbers, laws, tokens, box, emitted):
             script.turn, script.turns = 0, 3 if run else 0
             while script.turn < script.turns:
-                script.write(*box, min(DIGITS.get(numbers.partition(".")[2], 53), 24 if "torch" in numbers else 53))
+                script.write(*box, min(DIGITS[numbers], 24 if "torch" in numbers else 53))
                 found = returned(call, fn, numbers, laws, tokens)
                 demand(found == emitted and not script.left, f"{tokens}, {box}: it returns {found}, not {emitted}")
                 script.turn += 1
@@ -265,7 +267,7 @@ def check(document, function=None, run=True):
             demand(same, f"{about['file']} is another file than the one that was judged; name it by --function")
             fn, drafts = run and loaded(place), "tokens" in call["placed"] + [role for _, role in call["named"]]
             found = [judged(case, document["nodes"], whole, drafts, each) for case in document["cases"]]
-        said = f"{place} is {verdict}: {len(runs)} boxes, off by {float(max(found)):.2g}; {sum(runs)} runs"
+        said = f"{place} is {verdict}: {len(found)} cases, {len(runs)} boxes, {sum(runs)} runs; off {float(max(found))}"
         return f"{said}. Assumed: {ASSUMED}"
     except (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RecursionError, TypeError) as error:
         raise ValueError(f"it cannot be read: {type(error).__name__}: {error}") from error

@@ -160,9 +160,10 @@ def _numbers(numbers: Numbers) -> tuple[str, Numbers]:
     """Return the name of numbers in a certificate, and the numbers: lists of Fractions where arrays of them were."""
     if numbers is FRACTIONS:
         return "fractions", replace(numbers, rows=_listed)
-    if numbers.name == "lists of floats":
-        return "floats", numbers
-    return numbers.name.replace("NumPy ", "numpy."), numbers
+    name = numbers.name.replace("NumPy ", "numpy.")
+    if name not in check_followed.DIGITS:
+        raise ValueError(f"a certificate gives no {numbers.name}; judge it with numbers of another type")
+    return name, numbers
 
 
 def _listed(rows: Any) -> Any:
