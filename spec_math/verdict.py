@@ -272,7 +272,7 @@ class _Question:
         walked = found.stored, found.least, bool(verdict), broken, found.paths
 
         def certificate() -> Any:
-            from spec_math.certificates.position import Walk, position_certificate
+            from spec_math.certificates.judged import Walk, position_certificate
 
             return position_certificate(self.verifier, self.laws, self.types, k, Walk(*walked))
 

@@ -86,10 +86,9 @@ class Claim:
         self.size, self.end, self.drafts = len(self.rows[()]), document["end"], document["drafts"]
         demand(all(len(row) == self.size for row in self.rows.values()), "the target's rows differ in size")
         chances = [[self.chances(row) for row in rows.values()] for rows in (self.rows, self.draft)]
-        tokens = [(token,) for token in range(self.size)]
-        self.target = {
-            text: dict(zip(tokens, row, strict=True)) for text, row in zip(self.rows, chances[0], strict=True)
-        }
+        self.target = {}
+        for text, row in zip(self.rows, chances[0], strict=True):
+            self.target[text] = {(token,): chance for token, chance in enumerate(row) if chance}
         self.base, self.gap = 2 * (self.gap + self.unit), 0
         for place in range(len(self.nodes)):
             self.laws.append(self.outcomes(place))
@@ -189,7 +188,7 @@ class Claim:
             demand(faults, "no path ends in a fault")
             return f"Lossy: {faults[0]}"
         event, more = {tuple(text) for text in texts}, side == "more"
-        inside = [text for text in wanted if (text in event) == more]
+        inside = [text for text in {**wanted, **emitted} if (text in event) == more]
         ours, theirs = (sum(masses.get(text, 0) for text in inside) for masses in (emitted, wanted))
         demand(ours > theirs + bound, f"the paths do not give {texts} another probability than the target")
         extreme, ours, theirs = ("at least", ours, theirs) if more else ("at most", 1 - ours, 1 - theirs)
@@ -302,7 +301,10 @@ def loaded(place):
     """Return the function that FILE:NAME names."""
     file, _, name = place.rpartition(":")
     sys.path.insert(0, str(Path(file).resolve().parent))
-    return getattr(importlib.import_module(Path(file).stem), name)
+    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, name)
 
 
 def optimum(target, drafts, cells, claim, subset):

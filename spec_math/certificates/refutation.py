@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from spec_math.certificates import check_paths
 from spec_math.certificates.check_paths import number
-from spec_math.certificates.paths import masses_of
+from spec_math.certificates.tree import Claim, Text, Way, masses_of
 from spec_math.masses import as_list
-
-if TYPE_CHECKING:
-    from spec_math.certificates.paths import Claim, Text, Way
 
 MOST = 1_000_000
 """The most paths, over all blocks, among which the refuting ones are looked for."""
@@ -42,8 +39,8 @@ class Found(NamedTuple):
     runs: Sequence[Run]
 
 
-def refutation(claim: Claim) -> tuple[list[list[int]] | None, str | None, dict[Text, list[Way]]]:
-    """Return the texts and the side that the shown paths refute, and these paths for each text before a block.
+def refutation(claim: Claim) -> tuple[list[list[int]] | None, str, dict[Text, list[Way]], int]:
+    """Return the texts and the side that paths refute, these paths for each text before a block, and the most coins.
 
     Where a path breaks, the texts and the side are None, and the path is shown with the paths that lead to its block.
 
@@ -52,11 +49,11 @@ def refutation(claim: Claim) -> tuple[list[list[int]] | None, str | None, dict[T
     """
     runs, broken, coins, gap = _runs(claim)
     if broken is not None:
-        return None, "more", _shown(claim, [broken])
+        return None, "more", _shown(claim, [broken]), coins
     if claim.broken:
         raise ValueError("the path that broke was not met again: the program is not a function of its coin")
     found = _fewest(claim, runs, coins, gap)
-    return [list(text) for text in found.texts], found.side, _shown(claim, found.runs)
+    return [list(text) for text in found.texts], found.side, _shown(claim, found.runs), coins
 
 
 def _runs(claim: Claim) -> tuple[list[Run], Run | None, int, float]:

@@ -1,12 +1,13 @@
-"""Certificate of a verdict on one position: the verifier is walked again on the same distributions and drafts."""
+"""Certificates of verdicts on positions and blocks: the program is walked again on the same distributions."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from spec_math.arrays import is_exact
-from spec_math.certificates.paths import Certificate, Claim, Noting
+from spec_math.certificates.paths import Certificate
+from spec_math.certificates.tree import Claim, Noting
 from spec_math.chance import Enumerating
 from spec_math.float_allowance import UNIT
 from spec_math.scheme import Scheme, draw_independent, is_index
@@ -52,6 +53,20 @@ def name_of(program: Any) -> str:
     return f"{getattr(program, '__module__', '')}.{getattr(program, '__qualname__', type(program).__name__)}"
 
 
+def header_of(name: str, numbers: str) -> dict[str, Any]:
+    """Return the entries of a claim on one position, for a program that draws its drafts itself."""
+    alone = {
+        "shape": "position",
+        "drafts": None,
+        "drafted": False,
+        "horizon": 1,
+        "rounds": 1,
+        "end": None,
+        "prefix": [],
+    }
+    return {"of": name, "numbers": numbers, **alone}
+
+
 def position_certificate(
     verifier: Any, laws: tuple[Any, Any], types: Collection[str], k: int, walked: Walk
 ) -> Certificate:
@@ -74,16 +89,9 @@ def position_certificate(
         fresh.least = walked.least
         return fresh
 
-    header = {
-        "of": name_of(verifier),
-        "numbers": coarsest([*types, *walked.stored]),
-        "shape": "position",
+    header = header_of(name_of(verifier), coarsest([*types, *walked.stored])) | {
         "drafts": fixed if draw is draw_independent else None,
         "drafted": True,
-        "horizon": 1,
-        "rounds": 1,
-        "end": None,
-        "prefix": [],
         "given": {"target": type_of(target), "draft": type_of(draft)},
         "call": [[None, role] for role in ("coin", "tokens", "target", "draft")],
     }
@@ -93,3 +101,40 @@ def position_certificate(
 
 def _copy(x: Any) -> Any:
     return x.copy() if hasattr(x, "copy") else x.clone()
+
+
+class Blocks(NamedTuple):
+    """A generator of blocks as it was judged: its target's rows [V] after a text, and what the texts are."""
+
+    generate: Callable[[Any, tuple[int, ...]], Any]
+    target: Callable[[tuple[int, ...]], Any]
+    prefix: tuple[int, ...]
+    horizon: int
+    rounds: int
+    end: int | None
+
+
+def block_certificate(
+    blocks: Blocks, types: Collection[str], fault: Callable[[Any], str | None], walked: Walk
+) -> Certificate:
+    """Return the certificate of a verdict of `check_lossless_block`; `fault(block)` says why it is no block."""
+
+    def program(text: tuple[int, ...]) -> Callable[[Noting], Any]:
+        return lambda coin: blocks.generate(coin, blocks.prefix + text)
+
+    def coin(text: tuple[int, ...]) -> Enumerating:
+        fresh = Enumerating(types)
+        fresh.least = walked.least.get(text, 0)
+        return fresh
+
+    kind = type_of(blocks.target(()))
+    header = header_of(name_of(blocks.generate), coarsest([*types, *walked.stored])) | {
+        "shape": "blocks",
+        "horizon": blocks.horizon,
+        "rounds": blocks.rounds,
+        "end": blocks.end,
+        "prefix": list(blocks.prefix),
+        "given": {"target": kind, "draft": kind},
+        "call": [[None, "coin"], [None, "prefix"]],
+    }
+    return Certificate((Claim(header, blocks.target, {}, program, fault, coin, *walked[2:]),))
