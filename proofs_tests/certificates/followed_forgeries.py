@@ -188,5 +188,160 @@ def changed(name: str, change: Callable[[Document], Any]) -> Document:
     return document
 
 
+def put(value: Any, *place: Any) -> Callable[[Document], None]:
+    """Return a change that puts a value at a place."""
+
+    def change(document: Document) -> None:
+        at: Any = document
+        for key in place[:-1]:
+            at = at[key]
+        at[place[-1]] = value
+
+    return change
+
+
+def node(document: Document, kind: str, which: int = 0) -> list[Any]:
+    """Return a node of a kind."""
+    return [one for one in document["nodes"] if one[0] == kind][which]
+
+
+def on_node(kind: str, place: int, value: Any, which: int = 0) -> Callable[[Document], None]:
+    """Return a change of an entry of a node."""
+    return lambda document: node(document, kind, which).__setitem__(place, value)
+
+
+def replaced_row(name: str, row: list[str]) -> Callable[[Document], None]:
+    """Return a change of the first row of target or draft."""
+    return put([row], "cases", 0, name)
+
+
+WRITTEN: dict[str, tuple[str, Callable[[Document], None]]] = {
+    "another format": ("recursive", put("spec_math paths certificate, version 1", "format")),
+    "it assumes more": ("recursive", put("whatever", "assumed")),
+    "no verdict": ("recursive", put("fine", "verdict")),
+    "lossy called lossless": ("redraws", put("lossless", "verdict")),
+    "no cases": ("recursive", put([], "cases")),
+    "another file": ("recursive", put("0" * 64, "function", "sha256")),
+    "another function of the file": ("recursive", put("hopeful", "function", "name")),
+    "a function that is not there": ("recursive", put("nowhere", "function", "name")),
+    "a file that is not there": ("recursive", put("nowhere.py", "function", "file")),
+    "arguments exchanged": ("recursive", put(["tokens", "draft", "target"], "call", "placed")),
+    "arguments by wrong names": ("recursive", put([["x", "tokens"]], "call", "named")),
+    "one token for a tuple": ("recursive", put(True, "call", "one")),
+    "no generator": ("with a generator", put([], "call", "makes")),
+    "numbers of another kind": ("recursive", put("numpy.float64", "cases", 0, "numbers")),
+    "numbers that there are not": ("recursive", put("reals", "cases", 0, "numbers")),
+    "libraries are not replaced": ("old generator", put([], "libraries")),
+    "target that does not sum to 1": ("recursive", replaced_row("target", ["1/4", "1/2"])),
+    "target of another size": ("recursive", replaced_row("target", ["1/4", "1/2", "1/4"])),
+    "target with a negative mass": ("recursive", replaced_row("target", ["-1/4", "5/4"])),
+    "another target": ("recursive", replaced_row("target", ["3/8", "5/8"])),
+    "another draft": ("recursive", replaced_row("draft", ["3/4", "1/4"])),
+    "a target without rows": ("recursive", put([], "cases", 0, "target")),
+    "rows of a chain": ("recursive", put(1, "cases", 0, "lookahead")),
+    "a horizon of nothing": ("recursive", put(0, "cases", 0, "horizon")),
+    "other number of drafts": ("recursive", put(1, "cases", 0, "k")),
+    "drafts left out": ("recursive", lambda d: d["cases"][0]["drafted"].pop()),
+    "drafts never drawn": ("redraws", put([[[7], 1]], "cases", 0, "drafted")),
+    "drafts twice": ("recursive", lambda d: d["cases"][0]["drafted"].append([[0, 1], 0])),
+    "a cut moved": ("recursive", on_node("cut", 2, ["3/8"])),
+    "a cut at the end": ("recursive", on_node("cut", 2, ["1"])),
+    "a cut at the start": ("recursive", on_node("cut", 2, ["0"])),
+    "a cut below 0": ("recursive", on_node("cut", 2, ["-1/8"])),
+    "cuts that fall": ("recursive", on_node("cut", 2, ["1/2", "1/4"])),
+    "a part left out": ("recursive", lambda d: node(d, "cut")[3].__setitem__(0, None)),
+    "parts exchanged": ("recursive", lambda d: node(d, "cut")[3].reverse()),
+    "a child too few": ("recursive", lambda d: node(d, "cut")[3].pop()),
+    "a node of another kind": ("recursive", on_node("cut", 0, "slice")),
+    "a child after its parent": ("recursive", lambda d: node(d, "cut")[3].__setitem__(0, len(d["nodes"]) - 1)),
+    "a child before the first": ("recursive", lambda d: node(d, "cut")[3].__setitem__(0, -1)),
+    "another number is cut": ("recursive", on_node("cut", 1, 5)),
+    "the last number is cut": ("recursive", on_node("cut", 1, -1)),
+    "a number too few": ("recursive", on_node("end", 1, "")),
+    "a number too many": ("recursive", on_node("end", 1, "uuuu")),
+    "a number of another kind": ("recursive", on_node("end", 1, "n")),
+    "another token": ("recursive", on_node("end", 2, [1])),
+    "a token that there is not": ("recursive", on_node("end", 2, [2])),
+    "two tokens at one position": ("recursive", on_node("end", 2, [0, 0])),
+    "no token": ("recursive", on_node("end", 2, [])),
+    "an exception": ("recursive", on_node("end", 2, "ValueError")),
+    "an end with more": ("recursive", lambda d: node(d, "end").insert(1, "u")),
+    "other rates": ("race", on_node("race", 2, ["1/4", "1/8", "5/8"])),
+    "a rate below 0": ("race", on_node("race", 2, ["-1/8", "1/2", "5/8"])),
+    "winners left out": ("race", lambda d: (node(d, "race")[3].pop(), node(d, "race")[4].pop())),
+    "a winner twice": ("race", on_node("race", 3, [[0], [1], [1]])),
+    "winners exchanged": ("race", on_node("race", 3, [[1], [0], [2]])),
+    "no winner": ("race", lambda d: (node(d, "race")[3].append([]), node(d, "race")[4].append(0))),
+    "a number races twice": ("race", on_node("race", 1, [0, 0, 2])),
+    "fewer numbers race": ("race", on_node("race", 1, [0, 1])),
+    "the race of one number": ("race", on_node("race", 1, [0])),
+    "a whole number that is not even": ("wheel", on_node("race", 2, ["1/2", "1/6", "1/6", "1/6"])),
+    "a whole number of another size": ("wheel", on_node("race", 2, ["1/5"] * 4)),
+    "too little to refute": ("redraws", lambda d: node(d, "cut", 0).__setitem__(3, [None, None])),
+    "another text": ("redraws", put(["[1]"], "cases", 0, "texts")),
+    "a text that there is not": ("redraws", put(["[5]"], "cases", 0, "texts")),
+    "no text": ("redraws", put([], "cases", 0, "texts")),
+    "a text doubled": ("even chain", lambda d: d["cases"][0]["texts"].extend(["[0, 0]", "[0, 0]"])),
+    "floats called exact": ("new generator", put(True, "cases", 0, "exact")),
+}
+"""Forgeries written by hand, each of a certificate: nearly all are to be rejected."""
+
+
+def toy(cut: Fraction, case: Document, verdict: str = "lossless") -> Document:
+    """Return a certificate of one uniform number that is cut in two: token 0 below the cut, token 1 above it."""
+    known = {"k": 1, "lookahead": 0, "horizon": 1, "numbers": "numpy.float64", "exact": False, "drafted": [[[], 2]]}
+    rows = {"target": [["1/4", "3/4"]], "draft": [["1/2", "1/2"]], "coins": 1, "texts": ["[0]"]}
+    return {
+        "format": check_followed.FORMATS[0],
+        "verdict": verdict,
+        "assumed": check_followed.ASSUMED,
+        "function": {"file": "sampler.py", "name": "sampler", "sha256": ""},
+        "call": {"placed": ["target", "draft"], "named": [], "one": False, "makes": []},
+        "libraries": [],
+        "cases": [known | rows | case],
+        "nodes": [["end", "u", [0]], ["end", "u", [1]], ["cut", 0, [str(cut)], [0, 1]]],
+    }
+
+
+def rounded(coins: int, size: int, digits: int) -> Fraction:
+    """Return the total variation that rounding explains, coin by coin, as the page on rounding derives it."""
+    unit, total = Fraction(1, 2**digits), Fraction(0)
+    for coin in range(coins):
+        errors = (size + 4 + 2 * coin) * unit
+        total += 1 if errors >= 1 else min(Fraction(1), errors / (1 - errors) + 2 * unit)
+    return total
+
+
+TINY = Fraction(1, 2**200)
+
+
+def at_the_bound() -> Iterator[tuple[str, bool, Document]]:
+    """Yield certificates of toys that are as far off as rounding explains, and a little farther."""
+    quarter = Fraction(1, 4)
+    for numbers, digits in (("numpy.float64", 53), ("numpy.float32", 24), ("torch.float64", 53), ("torch.float32", 24)):
+        most = rounded(1, 2, digits)
+        for verdict, accepted_at in (("lossless", True), ("lossy", False)):
+            given = {"numbers": numbers}
+            yield f"{numbers} {verdict} at the bound", accepted_at, toy(quarter + most, given, verdict)
+            yield f"{numbers} {verdict} beyond it", not accepted_at, toy(quarter + most + TINY, given, verdict)
+    for numbers, digits, cap in (("numpy.float16", 11, 100), ("torch.float16", 11, 100), ("torch.bfloat16", 8, 100)):
+        most = Fraction(1, cap)
+        yield f"{numbers} at the cap", True, toy(quarter + min(most, rounded(1, 2, digits)), {"numbers": numbers})
+        yield f"{numbers} beyond the cap", False, toy(quarter + min(most, rounded(1, 2, digits)) + TINY, {"numbers": numbers})
+        yield f"{numbers} lossy", True, toy(quarter + rounded(3, 2, digits) + TINY, {"numbers": numbers, "coins": 3}, "lossy")
+        yield f"{numbers} lossy at it", False, toy(quarter + rounded(3, 2, digits), {"numbers": numbers, "coins": 3}, "lossy")
+    many = "u" * 3000
+    long = toy(quarter + Fraction(1, 10**4), {"numbers": "numpy.float32"})
+    long["nodes"][:2] = [["end", many, [0]], ["end", many, [1]]]
+    yield "at the cap of float32", True, long
+    longer = deepcopy(long)
+    longer["nodes"][2][2] = [str(quarter + Fraction(1, 10**4) + TINY)]
+    yield "beyond the cap of float32", False, longer
+    yield "exact", True, toy(quarter, {"exact": True})
+    yield "exact and off", False, toy(quarter + TINY, {"exact": True})
+    yield "exact and lossy", True, toy(quarter + TINY, {"exact": True}, "lossy")
+    yield "exact and not lossy", False, toy(quarter, {"exact": True}, "lossy")
+
+
 if __name__ == "__main__":
     main()
