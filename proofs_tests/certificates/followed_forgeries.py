@@ -3,6 +3,7 @@
 `python -m proofs_tests.certificates.followed_forgeries` tries 10,000 random single changes, and prints a table.
 """
 
+# ruff: noqa: ARG005, T201
 from __future__ import annotations
 
 import sys
@@ -95,7 +96,9 @@ def _confirmed(case: Document, program: Callable[..., Any], lossless: bool) -> b
 
     emits, wants = law(texts), law(wanted)
     if lossless:
-        return sum(abs(emits.get(text, 0) - wants.get(text, 0)) for text in {**emits, **wants}) / 2 < Fraction(1, 10**14)
+        return sum(abs(emits.get(text, 0) - wants.get(text, 0)) for text in {**emits, **wants}) / 2 < Fraction(
+            1, 10**14
+        )
     shown = {text.strip("[]") for text in case["texts"]}
     more = [emits[text] - wants.get(text, 0) for text in emits if text == "fault" or ", ".join(map(str, text)) in shown]
     return sum(more) > 0
@@ -327,9 +330,21 @@ def at_the_bound() -> Iterator[tuple[str, bool, Document]]:
     for numbers, digits, cap in (("numpy.float16", 11, 100), ("torch.float16", 11, 100), ("torch.bfloat16", 8, 100)):
         most = Fraction(1, cap)
         yield f"{numbers} at the cap", True, toy(quarter + min(most, rounded(1, 2, digits)), {"numbers": numbers})
-        yield f"{numbers} beyond the cap", False, toy(quarter + min(most, rounded(1, 2, digits)) + TINY, {"numbers": numbers})
-        yield f"{numbers} lossy", True, toy(quarter + rounded(3, 2, digits) + TINY, {"numbers": numbers, "coins": 3}, "lossy")
-        yield f"{numbers} lossy at it", False, toy(quarter + rounded(3, 2, digits), {"numbers": numbers, "coins": 3}, "lossy")
+        yield (
+            f"{numbers} beyond the cap",
+            False,
+            toy(quarter + min(most, rounded(1, 2, digits)) + TINY, {"numbers": numbers}),
+        )
+        yield (
+            f"{numbers} lossy",
+            True,
+            toy(quarter + rounded(3, 2, digits) + TINY, {"numbers": numbers, "coins": 3}, "lossy"),
+        )
+        yield (
+            f"{numbers} lossy at it",
+            False,
+            toy(quarter + rounded(3, 2, digits), {"numbers": numbers, "coins": 3}, "lossy"),
+        )
     many = "u" * 3000
     long = toy(quarter + Fraction(1, 10**4), {"numbers": "numpy.float32"})
     long["nodes"][:2] = [["end", many, [0]], ["end", many, [1]]]

@@ -217,7 +217,7 @@ def loaded(place):
     while (folder / "__init__.py").is_file():
         parts, folder = [folder.name, *parts], folder.parent
     sys.modules.pop(".".join(parts), None)
-    with patch.object(sys, "path", [str(folder), *sys.path]):
+    with patch.multiple(sys, path=[str(folder), *sys.path], pycache_prefix="/none", dont_write_bytecode=True):
         return reduce(getattr, name.split("."), importlib.import_module(".".join(parts)))
 
 
@@ -256,7 +256,7 @@ def check(document, function=None, run=True):
             while script.turn < script.turns:
                 script.write(*box, min(DIGITS[numbers], 24 if "torch" in numbers else 53))
                 found = returned(call, fn, numbers, laws, tokens)
-                demand(found == emitted and not script.left, f"{tokens}, {box}: it returns {found}, not {emitted}")
+                demand(found == emitted and not script.left, f"{tokens} in {box}: it returns {found}, not {emitted}")
                 script.turn += 1
             runs.append(script.turn)
 

@@ -141,7 +141,7 @@ def _place(fn: Any) -> dict[str, str]:
     module: Any = sys.modules.get(getattr(fn, "__module__", ""))
     file, name = getattr(module, "__file__", None), getattr(fn, "__qualname__", "<")
     found = None if "<" in name else reduce(lambda at, part: getattr(at, part, None), name.split("."), module)
-    if file is None or found is not fn:
+    if file is None or getattr(found, "__code__", None) != getattr(fn, "__code__", fn):
         raise ValueError("a certificate names a function FILE.py:NAME; define it at the top of a file, by def")
     path = Path(file).resolve()
     shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
