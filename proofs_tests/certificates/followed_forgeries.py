@@ -12,12 +12,17 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from fractions import Fraction
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from proofs_tests.certificates.followed import plain, with_numpy
+from proofs_tests.certificates.checker_mutants import survivors
 from proofs_tests.certificates.forgeries import forged
+from proofs_tests.size import kinds
 from spec_math import law
 from spec_math.certificates import check_followed
 from spec_math.chance import Coin
@@ -60,7 +65,7 @@ def true(name: str) -> Document:
     return Certificate((judge(subject_of(fn), case),)).document()
 
 
-def accepted(document: Document, module: ModuleType | Any = check_followed, run: bool = True) -> bool:
+def accepted(document: Document, module: ModuleType | Any = check_followed, run: int = 3) -> bool:
     """Say whether a checker accepts a certificate."""
     modules = dict(sys.modules)
     try:
@@ -182,6 +187,7 @@ def main() -> None:
         print(f"{name:20} {counts[0]:6} changes, {counts[1]:4} accepted, {counts[2]} of them untrue")
         print(*(f"    untrue: {said}" for said, _, lie in found if lie), sep="\n", end="")
     print(dict(total))
+    print("changes of the checker that no case notices:", *living(1), sep="\n")
 
 
 def changed(name: str, change: Callable[[Document], Any]) -> Document:
@@ -356,6 +362,172 @@ def at_the_bound() -> Iterator[tuple[str, bool, Document]]:
     yield "exact and off", False, toy(quarter + TINY, {"exact": True})
     yield "exact and lossy", True, toy(quarter + TINY, {"exact": True}, "lossy")
     yield "exact and not lossy", False, toy(quarter, {"exact": True}, "lossy")
+
+
+ALLOWED = {"numbers of another kind", "a whole number of another size", "floats called exact"}
+"""Changes written by hand that leave a certificate true."""
+
+
+def script_of(module: ModuleType, *left: Any, turn: int = 0) -> Any:
+    """Return a script with these numbers left."""
+    script: Any = module.Script()
+    script.left, script.turn, script.turns = list(left), turn, 3
+    return script
+
+
+def of_python(module: ModuleType) -> Any:
+    """Draw by each of the stand-ins for Python's random."""
+    evenly, heavy = ([0], [Fraction(1)] * 3, [2]), ([0], [Fraction(1)] * 4, [1, 3])
+    script = script_of(module, ("u", 0.5), ("n", evenly), ("u", 0.9), ("n", heavy), ("n", None), ("u", 0.25), turn=1)
+    names = module.pythons(script.take)
+    random = names["Random"](7)
+    drawn = [names["random"](), names["randrange"](3), names["choices"]([0, 1], [1, 1]), random.choice("abcd")]
+    return [*drawn, random.randint(5, 5), names["uniform"](1, 3), script.left, script.turns, names["getrandbits"]]
+
+
+def of_numpy(module: ModuleType) -> Any:
+    """Draw by each of the stand-ins for np.random."""
+    three, two = ([0], [Fraction(1)] * 3, [2]), ([0], [Fraction(1)] * 2, [1])
+    left = [
+        ("u", 0.5),
+        ("u", 0.25),
+        ("u", 0.75),
+        ("u", 0.5),
+        ("u", 0.5),
+        ("n", three),
+        ("n", three),
+        ("n", two),
+        ("n", two),
+    ]
+    left += [("u", 0.3), ("u", 0.3), ("n", three), ("e", 0.5), ("e", 0.25), ("e", 0.125), ("e", 2.0)]
+    script = script_of(module, *left)
+    names = module.numpys(script.take)
+    rng = names["default_rng"](3)
+    drawn = [rng.random(), rng.random(2, dtype="float32"), names["rand"](), names["rand"](1), rng.integers(3)]
+    drawn += [names["randint"](4, 7), rng.integers(5, 6, endpoint=True), rng.choice([7, 8])]
+    drawn += [rng.choice(3, p=[0.25, 0.25, 0.5]), rng.choice([5, 6], p=[0.25, 0.75], size=1), rng.choice(3)]
+    drawn += [rng.exponential(size=2), rng.standard_exponential(), names["exponential"](2, 1)]
+    script.left = [("u", 0.5)] * 5
+    drawn += [rng.uniform(1, 3), names["ranf"](), names["sample"](), names["random_sample"](), names["uniform"](size=1)]
+    shown = [
+        (getattr(one, "dtype", None), getattr(one, "shape", None), getattr(one, "tolist", lambda: 0)()) for one in drawn
+    ]
+    return str((shown, script.left, names["normal"].__name__, names["Generator"].__name__))
+
+
+def of_numpy_refused(module: ModuleType) -> Any:
+    """Choose without replacement."""
+    script = script_of(module, ("u", 0.5), ("u", 0.5))
+    return module.numpys(script.take)["choice"](3, size=2, replace=False, p=[0.2, 0.3, 0.5]).tolist()
+
+
+def of_numpy_once(module: ModuleType) -> Any:
+    """Choose one without replacement, which is a plain choice."""
+    script = script_of(module, ("u", 0.5))
+    return int(module.numpys(script.take)["choice"](3, replace=False, p=[0.2, 0.3, 0.5]))
+
+
+def of_torch(module: ModuleType) -> Any:
+    """Draw by each of the stand-ins for torch."""
+    import torch
+
+    by = ([0], [Fraction(1, 4), Fraction(3, 4)], [1])
+    script = script_of(module, *[("u", 0.25 * place) for place in range(5)], ("t", by), ("t", None), ("t", by), turn=2)
+    names = module.torches(script.take)
+    rows = torch.tensor([[0.25, 0.75], [1.0, 0.0]])
+    drawn = [names["rand"](2), names["rand"]((1,), generator=None), names["rand_like"](rows[0])]
+    drawn += [names["multinomial"](rows, 1), names["multinomial"](rows[0], 1)]
+    script.left = [("t", by)] * 2
+    drawn += [names["multinomial"](rows[0], 2, replacement=True)]
+    return str((drawn, script.left, script.turns, names["randn"], names["bernoulli"], names["normal"]))
+
+
+def of_torch_refused(module: ModuleType) -> Any:
+    """Draw two tokens without replacement."""
+    import torch
+
+    script = script_of(module, ("t", None), ("t", None))
+    return module.torches(script.take)["multinomial"](torch.tensor([0.5, 0.5]), 2).tolist()
+
+
+def of_script(module: ModuleType) -> Any:
+    """Write the numbers of a path, and take them."""
+    known = {0: ("u", (Fraction(1, 4), Fraction(1, 2))), 2: ("nt", ([2], [Fraction(1)] * 2, [1]))}
+    known |= dict.fromkeys((3, 4), ("e", ([3, 4], [Fraction(1, 4), Fraction(3, 4)], [1])))
+    known |= {7: ("u", (Fraction(0), Fraction(1, 2**60)))}
+    known |= dict.fromkeys((8, 9), ("e", ([8, 9], [Fraction(0), Fraction(3, 4)], [1])))
+    shown: list[Any] = []
+    for turn, bits in ((0, 53), (1, 53), (2, 53), (3, 53), (5, 24), (4, 24), (0, 11)):
+        script = script_of(module, turn=turn)
+        script.write(known, "uunee" + "etuee", bits)
+        shown.append(list(script.left))
+    return str(shown)
+
+
+def taken(*left: Any, kind: str, weights: Any = (), turn: int = 0) -> Callable[[ModuleType], Any]:
+    """Return a case: a number is taken from a script; what is left, and how many turns there are, is seen."""
+
+    def case(module: ModuleType) -> Any:
+        script = script_of(module, *left, turn=turn)
+        try:
+            return script.take(kind, weights), script.left, script.turns
+        except ValueError:
+            return "refused", script.left
+
+    return case
+
+
+WEIGHED = "t", ([0], [Fraction(1, 4), Fraction(3, 4)], [0, 1])
+
+UNITS: dict[str, Callable[[ModuleType], Any]] = {
+    "Python's random": of_python,
+    "np.random": of_numpy,
+    "np.random without replacement": of_numpy_refused,
+    "np.random one without replacement": of_numpy_once,
+    "a script": of_script,
+    "a uniform": taken(("u", 0.5), kind="u"),
+    "another kind": taken(("u", 0.5), kind="e"),
+    "none left": taken(kind="u"),
+    "by these weights": taken(WEIGHED, kind="t", weights=[1, 3]),
+    "by these weights, turned": taken(WEIGHED, ("u", 1), kind="t", weights=[1, 3], turn=5),
+    "by other weights": taken(WEIGHED, kind="t", weights=[1, 2]),
+    "by fewer weights": taken(WEIGHED, kind="t", weights=[1]),
+    "by any weights": taken(("t", None), kind="t", weights=[0, 1, 0, 2, 1, 1], turn=2),
+    "many turns": taken(("n", None), kind="n", weights=[1] * 7, turn=6),
+}
+"""Parts of the checker that stand in for random numbers, called one by one."""
+
+UNITS_IN_TORCH = {"torch": of_torch, "torch without replacement": of_torch_refused}
+
+
+def cases() -> dict[str, Callable[[ModuleType], Any]]:
+    """Return what a changed checker is tried on: the cheap ones first."""
+
+    def asked(document: Document, run: int) -> Callable[[ModuleType], Any]:
+        return lambda module: module.check(document, run=run)
+
+    documents = {name: true(name) for name in JUDGED}
+    documents |= {name: changed(*change) for name, change in WRITTEN.items()}
+    bounds = {name: asked(document, 0) for name, _, document in at_the_bound() if "cap of float32" not in name}
+    sums = {f"sums: {name}": asked(document, 0) for name, document in documents.items()}
+    runs = {f"runs: {name}": asked(document, 3) for name, document in documents.items()}
+    return {**UNITS, **(UNITS_IN_TORCH if find_spec("torch") else {}), **bounds, **sums, **runs}
+
+
+EXPLAINED: list[tuple[str, str]] = []
+"""Changes of the checker that change nothing that it says: the line before and after."""
+
+
+def living(every: int) -> list[str]:
+    """Return the changes of the checker, one in `every`, that no case notices."""
+    if find_spec("torch"):
+        import_module("torch")  # not in the time of a case
+    return [str(one) for one in survivors(Path(check_followed.__file__), cases(), EXPLAINED, every)]
+
+
+def code_lines(file: Path) -> int:
+    """Return the lines of code of a file."""
+    return kinds(file.read_text(encoding="utf-8"))["code"]
 
 
 if __name__ == "__main__":

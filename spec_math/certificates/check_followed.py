@@ -31,7 +31,6 @@ import json
 import random
 import sys
 from contextlib import ExitStack
-from copy import deepcopy
 from fractions import Fraction
 from functools import cache, reduce
 from hashlib import sha256
@@ -97,8 +96,8 @@ def judged(case, nodes, whole, drafts, run):
     target, draft = ([list(map(number, row)) for row in case[name]] for name in ("target", "draft"))
     size, ahead, roots = len(target[0]), case["lookahead"], {tuple(drafts): root for drafts, root in case["drafted"]}
     right = all(len(row) == size and sum(row) == 1 and min(row) >= 0 for row in target + draft)
-    right = right and case["horizon"] >= 1
-    demand(right and (len(target), len(draft)) == (ahead + 1, ahead or 1), "a row is no distribution, or is missing")
+    right = right and (len(target), len(draft)) == (ahead + 1, ahead or 1) and case["horizon"] >= 1
+    demand(right, "a row is no distribution, or is missing, or there is no horizon")
     rows = (draft if ahead else draft * case["k"]) if drafts else []
     drawn = {*product(*([token for token, mass in enumerate(row) if mass] for row in rows))}
     demand({*roots} == drawn if whole else {*roots} <= drawn, "drafts are left out, or are never drawn")
@@ -136,8 +135,9 @@ class Script:
         for j, kind in enumerate(draws):
             _, value = known.get(j, (kind, {"u": (Fraction(0), Fraction(1)), "e": ([None, j], [1, 1], [0])}.get(kind)))
             if kind == "u":
-                edge = min(Fraction(1, 2 ** (bits * 3 // 4)), (value[1] - value[0]) / 4)
-                value = float((value[0] + edge, sum(value) / 2, value[1] - edge)[at])
+                low, high = map(float, value)
+                edge = min(2.0 ** -(bits * 3 // 4), (high - low) / 4)
+                value = (low + edge, (low + high) / 2, high - edge)[at]
             elif kind == "e":
                 numbers, rates, (winner,) = value
                 value = float((j == numbers[winner] or (1.001, 2, 9)[at]) * rates[numbers.index(j)] / max(rates)) or 1.0
@@ -224,12 +224,12 @@ def loaded(place):
 def returned(call, fn, numbers, laws, tokens):
     """Return the tokens that the function emits, or the name of the exception that it raises."""
     library, _, kind = numbers.partition(".")
-    target, draft, given = *deepcopy(laws), tuple(tokens)
+    target, draft = ([row[:] if type(row) is list else row for row in law] for law in laws)
     if kind:
         array = getattr(sys.modules[library], {"numpy": "array", "torch": "tensor"}[library])
         kind, plain = getattr(sys.modules[library], kind), json.loads(json.dumps(laws, default=float))
-        target, draft, given = array(plain[0], dtype=kind), array(plain[1], dtype=kind), array(tokens)
-    values = {"target": target, "draft": draft, "tokens": given[0] if call["one"] else given}
+        target, draft, tokens = array(plain[0], dtype=kind), array(plain[1], dtype=kind), array(tokens)
+    values = {"target": target, "draft": draft, "tokens": tokens[0] if call["one"] else tokens}
     named = {name: values[role] for name, role in call["named"]}
     named |= {name: getattr(sys.modules[module], maker)() for name, module, maker in call["makes"]}
     try:
@@ -240,10 +240,10 @@ def returned(call, fn, numbers, laws, tokens):
     return found if isinstance(found, list) else [found]
 
 
-def check(document, function=None, run=True):
+def check(document, function=None, run=3):
     """Return the sentence on what was checked and what is assumed; raise ValueError where the certificate fails.
 
-    With `function`, FILE.py:NAME, another function is run than the one named; without `run`, none is.
+    With `function`, FILE.py:NAME, another function is run than the one named, `run` times in each box at least.
     """
     try:
         about, call, verdict = (document[name] for name in ("function", "call", "verdict"))
@@ -252,7 +252,7 @@ def check(document, function=None, run=True):
         place, script, runs = function or f"{about['file']}:{about['name']}", Script(), []
 
         def each(numbers, laws, tokens, box, emitted):
-            script.turn, script.turns = 0, 3 if run else 0
+            script.turn, script.turns = 0, run
             while script.turn < script.turns:
                 script.write(*box, min(DIGITS[numbers], 24 if "torch" in numbers else 53))
                 found = returned(call, fn, numbers, laws, tokens)

@@ -49,7 +49,7 @@ class Certificate(Written):
     """The certificate of judgements of one sampler as it is; it is made anew each time that it is written.
 
     The paths are walked once more. A lossy verdict is certified by the heaviest boxes of the texts that come too often.
-    The certificate is checked before it is written, by sums and by runs of the function.
+    The certificate is checked before it is written, by sums and one run of the function in each box.
     """
 
     claims: tuple[Any, ...]
@@ -97,7 +97,7 @@ class Certificate(Written):
         }
         modules = dict(sys.modules)
         try:
-            _ = check_followed.check(document)
+            _ = check_followed.check(document, run=1)
         except ValueError as error:
             raise ValueError(f"plain runs of the function do not confirm the paths that were found: {error}") from error
         finally:
