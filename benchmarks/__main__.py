@@ -25,6 +25,7 @@ MODULES = (
     "sequential",
     "coverage",
     "audits",
+    "followed_certificates",
     "torch_verify",
     "torch_rules",
     "torch_priorities",

@@ -19,8 +19,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from proofs_tests.certificates.followed import plain, with_numpy
 from proofs_tests.certificates.checker_mutants import survivors
+from proofs_tests.certificates.followed import plain, with_numpy
 from proofs_tests.certificates.forgeries import forged
 from proofs_tests.size import kinds
 from spec_math import law

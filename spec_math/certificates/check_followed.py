@@ -96,8 +96,7 @@ def judged(case, nodes, whole, drafts, run):
     target, draft = ([list(map(number, row)) for row in case[name]] for name in ("target", "draft"))
     size, ahead, roots = len(target[0]), case["lookahead"], {tuple(drafts): root for drafts, root in case["drafted"]}
     right = all(len(row) == size and sum(row) == 1 and min(row) >= 0 for row in target + draft)
-    right = right and (len(target), len(draft)) == (ahead + 1, ahead or 1) and case["horizon"] >= 1
-    demand(right, "a row is no distribution, or is missing, or there is no horizon")
+    demand(right and (len(target), len(draft)) == (ahead + 1, ahead or 1) and case["horizon"] >= 1, "rows are missing")
     rows = (draft if ahead else draft * case["k"]) if drafts else []
     drawn = {*product(*([token for token, mass in enumerate(row) if mass] for row in rows))}
     demand({*roots} == drawn if whole else {*roots} <= drawn, "drafts are left out, or are never drawn")
