@@ -46,9 +46,7 @@ class AuditRequest:
     replaced: tuple[str, ...] = ()
     temperature: str | None = None
     given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-<<<<<<< HEAD
     certificate: Path | None = None
-=======
     command: str | None = None
     library: str | None = None
 
@@ -56,7 +54,6 @@ class AuditRequest:
     def outside(self) -> bool:
         """True if the sampler is a program of its own, in any language."""
         return self.command is not None or self.library is not None
->>>>>>> main
 
 
 Make = Callable[..., Subject]
@@ -76,13 +73,8 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     >>> study(request, subject_of, lambda what, steps: lambda done: None).exit_code
     0
     """
-<<<<<<< HEAD
     for file in filter(None, (request.test, request.certificate)):
         check_writable(file.parent)
-    place = load_sampler(request.place, request.stubs, request.replaced, request.given)
-=======
-    if request.test is not None:
-        check_writable(request.test.parent)
     if request.outside:
         numbers = request.numbers or "float64"
         value = program(request.command, request.library, numbers)
@@ -90,7 +82,6 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
         place = Place(value, "", str(request.command or request.library), None)
     else:
         place = load_sampler(request.place, request.stubs, request.replaced, request.given)
->>>>>>> main
     subject = make(place.value, request.shape, request.numbers, request.grid, request.roles)
     if subject.chain and not request.lookahead and request.target is None:
         request = replace(request, lookahead=2)
@@ -100,11 +91,6 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     near, smaller = _studied(found.last, request, progress)
     # A function that is called as it is has no call that a test could write down.
     beside = (request.test or Path("x")).resolve().parent
-<<<<<<< HEAD
-    test = "" if smaller is None or found.last.subject.said else pytest_file(smaller, place, beside)
-    result = result_of(found, f"{place.module}.{place.attribute}", near, smaller, test)
-    result = replace(result, notes=(*result.notes, *saved(found.verdict, request.certificate)))
-=======
     own = found.last.subject.said or request.outside
     test = "" if smaller is None or own else pytest_file(smaller, place, beside)
     result = result_of(found, f"{place.module}.{place.attribute}".removeprefix("."), near, smaller, test)
@@ -113,7 +99,7 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
         result = replace(
             result, finding=f"{result.finding}, {grid} bisected", notes=(*result.notes, Note(BISECTED.format(grid)))
         )
->>>>>>> main
+    result = replace(result, notes=(*result.notes, *saved(found.verdict, request.certificate)))
     if request.test is None:
         return result
     said = "No test was written, because no case failed."

@@ -23,12 +23,7 @@ from spec_math.samplers.standard import PREFIXES, standard_models
 from spec_math.studies.arguments import Progress
 from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest
 from spec_math.studies.blocks.run import start
-<<<<<<< HEAD
-from spec_math.studies.positions.verdicts import pairs
 from spec_math.verdict import Lossless, Lossy, Undecided, Verdict
-=======
-from spec_math.verdict import Lossless, Lossy, Verdict
->>>>>>> main
 
 PATHS = 2_000
 """A block of a table is added up over every path where V^(K · L + 1) is at most so much; else it is run."""
