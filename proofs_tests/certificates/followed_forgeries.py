@@ -6,16 +6,21 @@
 # ruff: noqa: ARG005, T201
 from __future__ import annotations
 
+import gzip
+import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from copy import deepcopy
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from io import StringIO
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
@@ -496,6 +501,61 @@ UNITS: dict[str, Callable[[ModuleType], Any]] = {
     "many turns": taken(("n", None), kind="n", weights=[1] * 7, turn=6),
 }
 """Parts of the checker that stand in for random numbers, called one by one."""
+
+KNOWN = {0: ("u", (Fraction(1, 4), Fraction(1, 2))), 1: ("t", ([1], [Fraction(1, 4), Fraction(3, 4)], [0, 1]))}
+
+
+def parts(name: str, *about: Any) -> Callable[[ModuleType], Any]:
+    """Return a case: the parts that a division makes of what is known."""
+    return lambda module: str(getattr(module, name)(KNOWN, *about))
+
+
+UNITS |= {
+    "a cut": parts("cut", 0, ["3/8"]),
+    "two cuts": parts("cut", 0, ["3/8", "7/16"]),
+    "a cut twice": parts("cut", 0, ["3/8", "3/8"]),
+    "a cut outside": parts("cut", 0, ["3/4"]),
+    "a cut of a token": parts("cut", 1, ["3/8"]),
+    "a first cut": parts("cut", 5, ["3/8"]),
+    "a race goes on": parts("race", [1], ["1/4", "3/4"], [[0], [1]]),
+    "a race goes on, in one": parts("race", [1], ["1/4", "3/4"], [[1, 0]]),
+    "a race goes on by other rates": parts("race", [1], ["1/2", "1/2"], [[0], [1]]),
+    "a race of a cut": parts("race", [0], ["1/2", "1/2"], [[0], [1]]),
+    "a race of a known number": parts("race", [1, 2], ["1/4", "3/4"], [[0], [1]]),
+    "a race of a known number at last": parts("race", [2, 1], ["1/4", "3/4"], [[0], [1]]),
+    "a race of two": parts("race", [2, 3], ["1/4", "3/4"], [[0], [1]]),
+    "an even race of two": parts("race", [2, 3], ["1/2", "1/2"], [[0], [1]]),
+    "an even draw": parts("race", [4], ["1/2", "1/2"], [[0], [1]]),
+    "a draw with a 0": parts("race", [4], ["1/2", "0", "1/2"], [[0], [2]]),
+    "a draw with a 0 that wins": parts("race", [4], ["1/2", "0", "1/2"], [[0], [1], [2]]),
+    "a draw below 0": parts("race", [4], ["1/2", "-1/2", "1"], [[0], [1], [2]]),
+    "a draw a little below 0": parts("race", [4], ["1/2", "-1/4"], [[0], [1]]),
+    "a draw with nobody": parts("race", [4], ["1/2", "1/2"], [[0], [1], []]),
+    "a draw of a part": parts("race", [4], ["1/2", "1/2"], [[0]]),
+}
+
+
+def of_the_command(module: ModuleType) -> Any:
+    """Run the command on files: right ones, wrong ones, zipped ones."""
+    said: list[Any] = []
+    exact = {"exact": True, "numbers": "fractions"}
+    right, wrong = toy(Fraction(1, 4), exact), toy(Fraction(1, 8), exact)
+    place = f"{Path(plain.__file__).parent}/plain.py:below"
+    with TemporaryDirectory() as folder:
+        for name, text in (("right", json.dumps(right)), ("wrong", json.dumps(wrong)), ("none", "{"), ("other", "{}")):
+            for end in (".json", ".json.gz"):
+                file = Path(folder) / f"{name}{end}"
+                _ = file.write_bytes(gzip.compress(text.encode()) if end.endswith("z") else text.encode())
+                out = StringIO()
+                with redirect_stdout(out):
+                    code = module.main([str(file), "--function", place])
+                said.append((code, out.getvalue().replace(folder, "")))
+        with redirect_stdout(out):
+            said.append(module.main([str(Path(folder) / "right.json")]))
+    return said
+
+
+UNITS["the command"] = of_the_command
 
 UNITS_IN_TORCH = {"torch": of_torch, "torch without replacement": of_torch_refused}
 

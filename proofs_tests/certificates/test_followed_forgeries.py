@@ -45,11 +45,6 @@ def test_a_certificate_may_be_as_far_off_as_rounding_explains_and_no_farther() -
         assert known.accepted(document, run=0) == right, name
 
 
-def test_no_change_of_the_checker_lives() -> None:
-    """Every ninth change; the module tries all."""
-    assert known.living(9) == []
-
-
 def test_the_checker_is_short() -> None:
     lines = known.code_lines(Path(check_followed.__file__))
     assert lines <= 190

@@ -1,4 +1,5 @@
-# pyright: basic
+# pyright: basic, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+# pyright: reportOptionalMemberAccess=false, reportIndexIssue=false
 """Checker of a verdict on a sampler as it is, in one file: python check_followed.py FILE [--function FILE.py:NAME]
 
 The sampler draws random numbers from Python's random, NumPy or torch. Each path is a box of these numbers: an interval

@@ -29,7 +29,7 @@ from spec_math.samplers.subject import FRACTIONS, Numbers, Subject, names
 MOST = 100_000
 """The most paths of a case."""
 
-Step = tuple[Hashable, int]
+Step = tuple[tuple[Any, ...], int]
 """A division of what is known of a path's numbers, and which of its parts the path goes through."""
 
 
@@ -289,7 +289,7 @@ class _Recorder(Tape):
         return tuple((_division(place, draws, *step[:3]), step[3]) for step in self.steps), draws
 
 
-def _division(place: dict[Any, int], draws: str, head: Any, more: Any, groups: list[list[int]]) -> Hashable:
+def _division(place: dict[Any, int], draws: str, head: Any, more: Any, groups: list[list[int]]) -> tuple[Any, ...]:
     if isinstance(head, Atom):
         if draws[place[head]] != "u":
             raise ValueError("an exponential is compared with a number; a certificate states only races of them")
