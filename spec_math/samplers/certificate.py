@@ -23,8 +23,13 @@ from spec_math.pathwise.followed import Followed
 from spec_math.pathwise.tape import Tape
 from spec_math.samplers.answer import Fault, broken, plain
 from spec_math.samplers.case import Case
-from spec_math.samplers.judgement import EXACT, Judgement
 from spec_math.samplers.subject import FRACTIONS, Numbers, Subject, names
+
+Judgement = Any
+"""A Judgement; its module makes certificates, and so is not imported here."""
+
+EXACT = 1e-12
+"""The total variation up to which the judge does not ask float64 too, as in `samplers.judgement`."""
 
 MOST = 100_000
 """The most paths of a case."""
