@@ -26,6 +26,7 @@ MODULES = (
     "sequential",
     "coverage",
     "audits",
+    "followed_certificates",
     "torch_verify",
     "torch_rules",
     "torch_priorities",

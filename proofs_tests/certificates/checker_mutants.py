@@ -19,7 +19,7 @@ from typing import Any
 Case = Callable[[ModuleType], Any]
 
 SECONDS = 2.0
-"""The time that a case is given; a change that makes it longer is noticed."""
+"""The processor time that a case is given; a change that makes it longer is noticed."""
 
 COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Eq: (ast.NotEq,),
@@ -62,16 +62,19 @@ class Mutant:
 
 def mutants(source: str) -> list[Mutant]:
     """Return every change of a source; messages of exceptions, docstrings, imports and annotations stay."""
+    # One statement at a time, so that the others are not written anew.
     tree = ast.parse(source)
-    plain = ast.unparse(tree).splitlines()
+    plain = [ast.unparse(statement) for statement in tree.body]
     found: list[Mutant] = []
-    for node, change in _changes(tree):
-        text = ast.unparse(change)
-        lines = text.splitlines()
-        changed = [(old, new) for old, new in zip(plain, lines, strict=False) if old != new]
-        if changed:
-            before, after = changed[0]
-            found.append(Mutant(getattr(node, "lineno", 0), before.strip(), after.strip(), text))
+    for place, statement in enumerate(tree.body):
+        for node, change in _changes(ast.Module([statement], [])):
+            text = ast.unparse(change)
+            lines = zip(plain[place].splitlines(), text.splitlines(), strict=False)
+            changed = [(old, new) for old, new in lines if old != new]
+            if changed:
+                before, after = changed[0]
+                whole = "\n".join([*plain[:place], text, *plain[place + 1 :]])
+                found.append(Mutant(getattr(node, "lineno", 0), before.strip(), after.strip(), whole))
     return found
 
 
@@ -173,8 +176,8 @@ def outcome(module: ModuleType, case: Case) -> Any:
     def stop(*_: object) -> None:
         raise _TooLongError
 
-    before = signal.signal(signal.SIGALRM, stop)
-    _ = signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    before = signal.signal(signal.SIGPROF, stop)
+    _ = signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         return case(module)
     except ValueError:
@@ -182,8 +185,8 @@ def outcome(module: ModuleType, case: Case) -> Any:
     except (Exception, SystemExit, _TooLongError) as error:
         return type(error).__name__
     finally:
-        _ = signal.setitimer(signal.ITIMER_REAL, 0)
-        _ = signal.signal(signal.SIGALRM, before)
+        _ = signal.setitimer(signal.ITIMER_PROF, 0)
+        _ = signal.signal(signal.SIGPROF, before)
 
 
 def as_module(source: str, path: Path) -> ModuleType:
@@ -194,16 +197,18 @@ def as_module(source: str, path: Path) -> ModuleType:
     return module
 
 
-def survivors(path: Path, cases: Mapping[str, Case], explained: Sequence[tuple[str, str]] = ()) -> list[Mutant]:
+def survivors(
+    path: Path, cases: Mapping[str, Case], explained: Sequence[tuple[str, str]] = (), every: int = 1
+) -> list[Mutant]:
     """Return the changes of a checker that no case notices, but for those explained as (line before, line after).
 
-    Cases that noticed a change are asked first about the next.
+    Cases that noticed a change are asked first about the next. One change in `every` is tried.
     """
     source = path.read_text(encoding="utf-8")
     right = as_module(source, path)
     expected = {name: outcome(right, case) for name, case in cases.items()}
     order, living = list(cases), []
-    for mutant in mutants(source):
+    for mutant in mutants(source)[::every]:
         if (mutant.before, mutant.after) in explained:
             continue
         killer = _killer(mutant, path, cases, expected, order)
@@ -221,6 +226,6 @@ def _killer(
     """Return the first case that notices a change, "" where it cannot even be loaded, None where none does."""
     try:
         module = as_module(mutant.source, path)
-    except Exception:
+    except (Exception, SystemExit):
         return ""
     return next((name for name in order if outcome(module, cases[name]) != expected[name]), None)

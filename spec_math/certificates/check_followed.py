@@ -1,4 +1,5 @@
-# pyright: basic
+# pyright: basic, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+# pyright: reportOptionalMemberAccess=false, reportIndexIssue=false
 """Checker of a verdict on a sampler as it is, in one file: python check_followed.py FILE [--function FILE.py:NAME]
 
 The sampler draws random numbers from Python's random, NumPy or torch. Each path is a box of these numbers: an interval
@@ -31,7 +32,6 @@ import json
 import random
 import sys
 from contextlib import ExitStack
-from copy import deepcopy
 from fractions import Fraction
 from functools import cache, reduce
 from hashlib import sha256
@@ -42,8 +42,9 @@ from unittest.mock import patch
 
 FORMATS = ("spec_math followed paths certificate, version 1",)
 ASSUMED = "no further threshold lies inside a box; there is no other source of random numbers; uniforms are ideal"
-DIGITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
-"""The binary digits of a float; those of Python and of what Fractions are compared with are 53."""
+DIGITS = {"fractions": 53, "numpy.float64": 53, "numpy.float32": 24, "numpy.float16": 11}
+DIGITS |= {"torch.float64": 53, "torch.float32": 24, "torch.float16": 11, "torch.bfloat16": 8}
+"""The binary digits of the numbers that a function is given; Fractions may be compared with floats of 53."""
 
 number = cache(Fraction)
 
@@ -83,7 +84,7 @@ def boxes(nodes, at, whole, mass, known):
     if kind == "end":
         fits = all(j in range(len(about[0])) and about[0][j] in now[0] for j, now in known.items())
         demand(fits, f"node {at}: the draws are of other kinds")
-        yield mass, known, about[0], last
+        yield mass, known, *about, last
         return
     for (share, now), child in zip({"cut": cut, "race": race}[kind](known, *about), last, strict=True):
         demand(not whole if child is None else 0 <= child < at, f"node {at}: a child is missing, or not before it")
@@ -96,7 +97,7 @@ def judged(case, nodes, whole, drafts, run):
     target, draft = ([list(map(number, row)) for row in case[name]] for name in ("target", "draft"))
     size, ahead, roots = len(target[0]), case["lookahead"], {tuple(drafts): root for drafts, root in case["drafted"]}
     right = all(len(row) == size and sum(row) == 1 and min(row) >= 0 for row in target + draft)
-    demand(right and (len(target), len(draft)) == (ahead + 1, ahead or 1), "a row is no distribution, or is missing")
+    demand(right and (len(target), len(draft)) == (ahead + 1, ahead or 1) and case["horizon"] >= 1, "rows are missing")
     rows = (draft if ahead else draft * case["k"]) if drafts else []
     drawn = {*product(*([token for token, mass in enumerate(row) if mass] for row in rows))}
     demand({*roots} == drawn if whole else {*roots} <= drawn, "drafts are left out, or are never drawn")
@@ -116,7 +117,7 @@ def judged(case, nodes, whole, drafts, run):
             tail *= target[place % len(target)][text[place]]
             gap += law.get(text[:place], 0) * tail
         more[json.dumps(text)] = gap
-    bits = DIGITS.get(case["numbers"].partition(".")[2], 53)
+    bits = DIGITS[case["numbers"]]
     u = Fraction(not case["exact"], 2**bits)
     explained = sum(min(1, n * u / max(1 - n * u, n * u) + 2 * u) for n in range(size + 4, size + 4 + 2 * coins, 2))
     most = min(explained, Fraction(1, 10 ** (4 if bits > 11 else 2))) if whole else explained
@@ -134,8 +135,9 @@ class Script:
         for j, kind in enumerate(draws):
             _, value = known.get(j, (kind, {"u": (Fraction(0), Fraction(1)), "e": ([None, j], [1, 1], [0])}.get(kind)))
             if kind == "u":
-                edge = min(Fraction(1, 2 ** (bits * 3 // 4)), (value[1] - value[0]) / 4)
-                value = float((value[0] + edge, sum(value) / 2, value[1] - edge)[at])
+                low, high = map(float, value)
+                edge = min(2.0 ** -(bits * 3 // 4), (high - low) / 4)
+                value = (low + edge, (low + high) / 2, high - edge)[at]
             elif kind == "e":
                 numbers, rates, (winner,) = value
                 value = float((j == numbers[winner] or (1.001, 2, 9)[at]) * rates[numbers.index(j)] / max(rates)) or 1.0
@@ -215,19 +217,19 @@ def loaded(place):
     while (folder / "__init__.py").is_file():
         parts, folder = [folder.name, *parts], folder.parent
     sys.modules.pop(".".join(parts), None)
-    with patch.object(sys, "path", [str(folder), *sys.path]):
+    with patch.multiple(sys, path=[str(folder), *sys.path], pycache_prefix="/none", dont_write_bytecode=True):
         return reduce(getattr, name.split("."), importlib.import_module(".".join(parts)))
 
 
 def returned(call, fn, numbers, laws, tokens):
     """Return the tokens that the function emits, or the name of the exception that it raises."""
     library, _, kind = numbers.partition(".")
-    target, draft, given = *deepcopy(laws), tuple(tokens)
+    target, draft = ([row[:] if type(row) is list else row for row in law] for law in laws)
     if kind:
         array = getattr(sys.modules[library], {"numpy": "array", "torch": "tensor"}[library])
         kind, plain = getattr(sys.modules[library], kind), json.loads(json.dumps(laws, default=float))
-        target, draft, given = array(plain[0], dtype=kind), array(plain[1], dtype=kind), array(tokens)
-    values = {"target": target, "draft": draft, "tokens": given[0] if call["one"] else given}
+        target, draft, tokens = array(plain[0], dtype=kind), array(plain[1], dtype=kind), array(tokens)
+    values = {"target": target, "draft": draft, "tokens": tokens[0] if call["one"] else tokens}
     named = {name: values[role] for name, role in call["named"]}
     named |= {name: getattr(sys.modules[module], maker)() for name, module, maker in call["makes"]}
     try:
@@ -238,10 +240,10 @@ def returned(call, fn, numbers, laws, tokens):
     return found if isinstance(found, list) else [found]
 
 
-def check(document, function=None, run=True):
+def check(document, function=None, run=3):
     """Return the sentence on what was checked and what is assumed; raise ValueError where the certificate fails.
 
-    With `function`, FILE.py:NAME, another function is run than the one named; without `run`, none is.
+    With `function`, FILE.py:NAME, another function is run than the one named, `run` times in each box at least.
     """
     try:
         about, call, verdict = (document[name] for name in ("function", "call", "verdict"))
@@ -250,11 +252,11 @@ def check(document, function=None, run=True):
         place, script, runs = function or f"{about['file']}:{about['name']}", Script(), []
 
         def each(numbers, laws, tokens, box, emitted):
-            script.turn, script.turns = 0, 3 if run else 0
+            script.turn, script.turns = 0, run
             while script.turn < script.turns:
-                script.write(*box, min(DIGITS.get(numbers.partition(".")[2], 53), 24 if "torch" in numbers else 53))
+                script.write(*box, min(DIGITS[numbers], 24 if "torch" in numbers else 53))
                 found = returned(call, fn, numbers, laws, tokens)
-                demand(found == emitted and not script.left, f"{tokens}, {box}: it returns {found}, not {emitted}")
+                demand(found == emitted and not script.left, f"{tokens} in {box}: it returns {found}, not {emitted}")
                 script.turn += 1
             runs.append(script.turn)
 
@@ -265,7 +267,7 @@ def check(document, function=None, run=True):
             demand(same, f"{about['file']} is another file than the one that was judged; name it by --function")
             fn, drafts = run and loaded(place), "tokens" in call["placed"] + [role for _, role in call["named"]]
             found = [judged(case, document["nodes"], whole, drafts, each) for case in document["cases"]]
-        said = f"{place} is {verdict}: {len(runs)} boxes, off by {float(max(found)):.2g}; {sum(runs)} runs"
+        said = f"{place} is {verdict}: {len(found)} cases, {len(runs)} boxes, {sum(runs)} runs; off {float(max(found))}"
         return f"{said}. Assumed: {ASSUMED}"
     except (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RecursionError, TypeError) as error:
         raise ValueError(f"it cannot be read: {type(error).__name__}: {error}") from error

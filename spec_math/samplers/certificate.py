@@ -23,13 +23,18 @@ from spec_math.pathwise.followed import Followed
 from spec_math.pathwise.tape import Tape
 from spec_math.samplers.answer import Fault, broken, plain
 from spec_math.samplers.case import Case
-from spec_math.samplers.judgement import EXACT, Judgement
 from spec_math.samplers.subject import FRACTIONS, Numbers, Subject, names
+
+Judgement = Any
+"""A Judgement; its module makes certificates, and so is not imported here."""
+
+EXACT = 1e-12
+"""The total variation up to which the judge does not ask float64 too, as in `samplers.judgement`."""
 
 MOST = 100_000
 """The most paths of a case."""
 
-Step = tuple[Hashable, int]
+Step = tuple[tuple[Any, ...], int]
 """A division of what is known of a path's numbers, and which of its parts the path goes through."""
 
 
@@ -49,7 +54,7 @@ class Certificate(Written):
     """The certificate of judgements of one sampler as it is; it is made anew each time that it is written.
 
     The paths are walked once more. A lossy verdict is certified by the heaviest boxes of the texts that come too often.
-    The certificate is checked before it is written, by sums and by runs of the function.
+    The certificate is checked before it is written, by sums and one run of the function in each box.
     """
 
     claims: tuple[Any, ...]
@@ -97,7 +102,7 @@ class Certificate(Written):
         }
         modules = dict(sys.modules)
         try:
-            _ = check_followed.check(document)
+            _ = check_followed.check(document, run=1)
         except ValueError as error:
             raise ValueError(f"plain runs of the function do not confirm the paths that were found: {error}") from error
         finally:
@@ -126,8 +131,6 @@ def _each(found: Judgement) -> Iterator[Judgement]:
 
 def _check_plain(subject: Subject) -> None:
     """Refuse what a plain call of a function in a file does not do."""
-    if subject.shape == "verifier":
-        raise ValueError("a program with a coin has a certificate of another kind")
     if subject.said:
         raise ValueError(f"it is {subject.said}: wrap it in a function of tokens, target and draft, and judge that")
     if subject.grid is not None:
@@ -141,12 +144,11 @@ def _place(fn: Any) -> dict[str, str]:
     module: Any = sys.modules.get(getattr(fn, "__module__", ""))
     file, name = getattr(module, "__file__", None), getattr(fn, "__qualname__", "<")
     found = None if "<" in name else reduce(lambda at, part: getattr(at, part, None), name.split("."), module)
-    if file is None or found is not fn:
+    if file is None or getattr(found, "__code__", None) != getattr(fn, "__code__", fn):
         raise ValueError("a certificate names a function FILE.py:NAME; define it at the top of a file, by def")
     path = Path(file).resolve()
     shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return {"file": shown.as_posix(), "name": name, "sha256": digest}
+    return {"file": shown.as_posix(), "name": name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
 
 
 def _libraries(judged: Sequence[Judgement]) -> list[str]:
@@ -160,9 +162,10 @@ def _numbers(numbers: Numbers) -> tuple[str, Numbers]:
     """Return the name of numbers in a certificate, and the numbers: lists of Fractions where arrays of them were."""
     if numbers is FRACTIONS:
         return "fractions", replace(numbers, rows=_listed)
-    if numbers.name == "lists of floats":
-        return "floats", numbers
-    return numbers.name.replace("NumPy ", "numpy."), numbers
+    name = numbers.name.replace("NumPy ", "numpy.")
+    if name not in check_followed.DIGITS:
+        raise ValueError(f"a certificate gives no {numbers.name}; judge it with numbers of another type")
+    return name, numbers
 
 
 def _listed(rows: Any) -> Any:
@@ -174,21 +177,15 @@ def _case(found: Judgement, nodes: _Nodes, whole: bool) -> dict[str, Any]:
     case, (name, numbers) = found.case, _numbers(found.subject.numbers)
     boxes = _boxes(replace(found.subject, numbers=numbers), case)
     coins = max(len(box.drafts) + len(box.draws) + box.draws.count("t") * (case.size - 1) for box in boxes)
-    texts: list[Any] = []
+    written: dict[str, Any] = {name: getattr(case, name) for name in ("k", "lookahead", "horizon")}
+    written |= {"numbers": name, "exact": found.walk.exact and name == "fractions"}
+    written |= {side: [list(map(str, row)) for row in getattr(case, side)] for side in ("target", "draft")}
     if not whole:
         boxes, texts = _refuting(found, boxes, coins)
-    written = {
-        "target": [list(map(str, row)) for row in case.target],
-        "draft": [list(map(str, row)) for row in case.draft],
-        "k": case.k,
-        "lookahead": case.lookahead,
-        "horizon": case.horizon,
-        "numbers": name,
-        "exact": found.walk.exact and name == "fractions",
-    }
+        written |= {"coins": coins, "texts": texts}
     rows = {box.drafts: None for box in boxes}
     roots = [[list(drafts), nodes.tree([box for box in boxes if box.drafts == drafts])] for drafts in rows]
-    return written | ({} if whole else {"coins": coins, "texts": texts}) | {"drafted": roots}
+    return written | {"drafted": roots}
 
 
 def _refuting(found: Judgement, boxes: list[Box], coins: int) -> tuple[list[Box], list[Any]]:
@@ -200,12 +197,12 @@ def _refuting(found: Judgement, boxes: list[Box], coins: int) -> tuple[list[Box]
         texts: list[Any] = [json.dumps(faulty[0].emitted)]
         shares, least = {box: box.mass for box in faulty if box.emitted == faulty[0].emitted}, explained
     else:
-        excess = {text: Fraction(mass) - Fraction(found.wanted.get(text, 0)) for text, mass in found.law.items()}
-        texts, more = [], Fraction(0)
+        wanted = {text: Fraction(mass) for text, mass in found.wanted.items()}
+        excess = {text: Fraction(mass) - wanted.get(text, 0) for text, mass in found.law.items()}
+        texts, least = [], explained
         for text in sorted(excess, key=excess.__getitem__, reverse=True):
-            if more <= explained:
-                texts, more = [*texts, text], more + excess[text]
-        least = explained + sum(Fraction(found.wanted.get(text, 0)) for text in texts)
+            if sum(excess[one] for one in texts) <= explained:
+                texts, least = [*texts, text], least + wanted.get(text, 0)
         shares = {box: sum(_share(box, text, case) for text in texts) for box in boxes}
     kept, mass = list[Box](), Fraction(0)
     for box in sorted(shares, key=shares.__getitem__, reverse=True):
@@ -217,9 +214,9 @@ def _refuting(found: Judgement, boxes: list[Box], coins: int) -> tuple[list[Box]
 def _share(box: Box, text: tuple[int, ...], case: Case) -> Fraction:
     """Return the mass that a box gives to a text, continued by the target."""
     emitted = tuple(box.emitted[: case.horizon])
-    rest = range(len(emitted), case.horizon) if text[: len(emitted)] == emitted else ()
-    tail = prod((case.row(text[:place])[text[place]] for place in rest), start=Fraction(1))
-    return box.mass * tail if text[: len(emitted)] == emitted else Fraction(0)
+    if text[: len(emitted)] != emitted:
+        return Fraction(0)
+    return box.mass * prod(case.row(text[:place])[text[place]] for place in range(len(emitted), case.horizon))
 
 
 def _boxes(subject: Subject, case: Case) -> list[Box]:
@@ -248,7 +245,7 @@ def _boxes(subject: Subject, case: Case) -> list[Box]:
                 boxes.append(Box(drafts, share * path.mass, steps, draws, emitted))
                 if len(boxes) > MOST:
                     raise ValueError(
-                        f"it has more than {MOST:,} paths; a certificate holds no more: judge a smaller case"
+                        f"a certificate holds at most {MOST:,} paths; there are more: judge a smaller case"
                     )
     return boxes
 
@@ -284,11 +281,8 @@ class _Recorder(Tape):
     def resolved(self) -> tuple[tuple[Step, ...], str]:
         """Return the divisions of the path that was walked, by the places of its numbers, and the letters of these."""
         if self.reused or self.ignored:
-            raise ValueError(
-                "it draws one random number twice, by a generator seeded anew: a certificate cannot state that"
-                if self.reused
-                else "it adds a small number inside a logarithm: a certificate cannot state a race that is not exact"
-            )
+            kind = "one random number twice" if self.reused else "noise with a small number inside a logarithm"
+            raise ValueError(f"it draws {kind}, which a certificate does not state")
         races = {atom: race for race in self.tokens for atom in race}
         place: dict[Any, int] = {}
         draws = ""
@@ -300,18 +294,15 @@ class _Recorder(Tape):
         return tuple((_division(place, draws, *step[:3]), step[3]) for step in self.steps), draws
 
 
-def _division(place: dict[Any, int], draws: str, head: Any, more: Any, groups: list[list[int]]) -> Hashable:
+def _division(place: dict[Any, int], draws: str, head: Any, more: Any, groups: list[list[int]]) -> tuple[Any, ...]:
     if isinstance(head, Atom):
         if draws[place[head]] != "u":
             raise ValueError("an exponential is compared with a number; a certificate states only races of them")
         return "cut", place[head], tuple(str(more[group[0]]) for group in groups[:-1])
-    if isinstance(head, dict):
-        numbers = tuple(dict.fromkeys(place[atom] for atom in head))
-        rates: Any = head.values()
-    else:
-        numbers, rates = (place[head],), more
+    numbers = tuple(dict.fromkeys(place[atom] for atom in head)) if isinstance(head, dict) else (place[head],)
+    rates: Any = head.values() if isinstance(head, dict) else more
     if len(numbers) not in (1, len(rates)):
-        raise ValueError("a race of numbers that were drawn in other ways cannot be stated")
+        raise ValueError("a race of numbers that were drawn in different ways is not stated by a certificate")
     return "race", numbers, tuple(map(str, rates)), tuple(map(tuple, groups))
 
 
@@ -321,7 +312,7 @@ def _letter(kind: str, number: Any) -> str:
         raced = number.races or number.unsettled is not None
         if kind.startswith("a uniform of") and not raced:
             return "u"
-        if (".exponential" in kind) and not number.turned:
+        if ".exponential" in kind:
             return "e"
     elif (kind.startswith("a number below") and "random.sample" not in kind) or ".choice out of" in kind:
         return "n"

@@ -117,12 +117,20 @@ def _judged(
 ) -> Judgement:
     found = _decided(subject, case, budget, progress, alive)
     verdict = found.verdict
-    if subject.shape != "verifier" or isinstance(verdict, Undecided) or verdict.evidence:
+    if isinstance(verdict, Undecided) or verdict.evidence:
         return found
+    if subject.shape != "verifier":
+        return replace(found, verdict=replace(verdict, evidence=(partial(_of_boxes, found),)))
     numbers = "fractions" if found.walk.exact and not subject.numbers.unit else _stored(subject)
     walked = bool(verdict), found.walk.fault is not None, found.walk.paths
     make = partial(_certificate, subject, case, numbers, walked)
     return replace(found, verdict=replace(verdict, evidence=(make,)))
+
+
+def _of_boxes(found: Judgement) -> Any:
+    from spec_math.samplers.certificate import Certificate
+
+    return Certificate((found,))
 
 
 def _certificate(subject: Subject, case: Case, numbers: str, walked: tuple[bool, bool, int]) -> Any:

@@ -1,4 +1,5 @@
 """Samplers that draw from NumPy's generators, new and old."""
+# ruff: noqa: ARG001, NPY002 - samplers as people write them
 
 import numpy as np
 
