@@ -25,6 +25,7 @@ MODULES = (
     "sequential",
     "coverage",
     "audits",
+    "certificates",
     "torch_verify",
     "torch_rules",
     "torch_priorities",

@@ -91,7 +91,7 @@ def _paths(claim: dict[str, Any], place: int) -> Iterator[tuple[Text, Fraction, 
         p = _number(asked)
         masses, children = [p, 1 - p], rest
     else:
-        masses, children = [_number(mass) for mass in asked], rest[0]
+        masses, children = [_number(mass) for mass in asked], rest[0] if rest else []
     off = 0 if claim["numbers"] == "fractions" else Fraction(1, 2**7)
     if not masses or min(masses) < 0 or abs(sum(masses) - 1) > off:
         yield (), Fraction(1), True

@@ -115,7 +115,7 @@ class Claim:
         else:
             demand(kind in ("drafts", "fault"), f"a node is of the unknown kind {kind}")
             demand(kind == "drafts", f"the program fails: {asked}", FaultError)
-            answers = [(None, 1, children[0])]
+            answers = zip((None,), (1,), children, strict=True)
         possible = [answer for answer in answers if answer[1]]
         for *_, child in possible:
             demand(child is None or 0 <= child < place, f"node {place} refers to a later one")
