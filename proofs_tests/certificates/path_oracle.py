@@ -79,7 +79,11 @@ def _paths(claim: dict[str, Any], place: int) -> Iterator[tuple[Text, Fraction, 
     kind, asked, *rest = claim["nodes"][place]
     if kind == "emit":
         size = len(next(row for text, row in claim["target"] if text == []))
-        outside = not asked or any(not 0 <= token < size for token in asked) or claim["end"] in asked[:-1]
+        outside = (
+            not asked
+            or any(type(token) is not int or not 0 <= token < size for token in asked)
+            or claim["end"] in asked[:-1]
+        )
         yield tuple(asked), Fraction(1), outside
         return
     if kind == "fault":
