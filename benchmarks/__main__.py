@@ -27,6 +27,7 @@ MODULES = (
     "coverage",
     "audits",
     "followed_certificates",
+    "certificates",
     "torch_verify",
     "torch_rules",
     "torch_priorities",

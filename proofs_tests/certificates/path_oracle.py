@@ -79,7 +79,11 @@ def _paths(claim: dict[str, Any], place: int) -> Iterator[tuple[Text, Fraction, 
     kind, asked, *rest = claim["nodes"][place]
     if kind == "emit":
         size = len(next(row for text, row in claim["target"] if text == []))
-        outside = not asked or any(not 0 <= token < size for token in asked) or claim["end"] in asked[:-1]
+        outside = (
+            not asked
+            or any(type(token) is not int or not 0 <= token < size for token in asked)
+            or claim["end"] in asked[:-1]
+        )
         yield tuple(asked), Fraction(1), outside
         return
     if kind == "fault":
@@ -91,7 +95,7 @@ def _paths(claim: dict[str, Any], place: int) -> Iterator[tuple[Text, Fraction, 
         p = _number(asked)
         masses, children = [p, 1 - p], rest
     else:
-        masses, children = [_number(mass) for mass in asked], rest[0]
+        masses, children = [_number(mass) for mass in asked], rest[0] if rest else []
     off = 0 if claim["numbers"] == "fractions" else Fraction(1, 2**7)
     if not masses or min(masses) < 0 or abs(sum(masses) - 1) > off:
         yield (), Fraction(1), True
