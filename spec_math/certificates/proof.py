@@ -9,8 +9,8 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from spec_math.certificates import check_proof
-from spec_math.certificates.check_proof import Facts, Polynomial, fact, key, known_of, normal, over, plus, times, with_value
-from spec_math.certificates.witness import Witness, witness
+from spec_math.certificates.check_proof import fact, key, known_of, plus, with_value
+from spec_math.certificates.witness import Facts, Polynomial, Witness, alone, over, witness
 from spec_math.chance import paths
 from spec_math.masses import Cumulative, as_list
 from spec_math.symbolic.number import Number
@@ -83,7 +83,6 @@ class Writer:
             "coins": [],
             "wanted": [],
             "formulas": [],
-            "bounds": [],
         }
         self.checker = check_proof.Proof(self.document)
         self.places: dict[tuple[str, Any], int] = {}
@@ -94,7 +93,7 @@ class Writer:
         nodes: list[Any] = []
         self.document["nodes"] = nodes
         waiting: list[tuple[SignNode, Facts, list[Polynomial], list[Any] | None]] = [
-            (tree, self.checker.everywhere(), self.checker.variables, None)
+            (tree, self.everywhere(), self.checker.variables, None)
         ]
         while waiting:
             node, facts, values, branch = waiting.pop()
@@ -109,14 +108,22 @@ class Writer:
             for wanted, part in node.parts.items():
                 signs = [sign for sign, one in ((1, POSITIVE), (0, ZERO), (-1, NEGATIVE)) if one & wanted]
                 more, put = (*facts, fact(own, signs)), values
+                solved = None
                 if part.solved is not None:
-                    value = self.checker.solved(own, part.solved)
+                    value = alone(own, part.solved)
                     more = tuple(fact(with_value(one, part.solved, value), had) for one, had in more)
                     put = [with_value(one, part.solved, value) for one in values]
-                branches.append([signs, None, part.solved])
+                    solved = [part.solved, self.polynomial(value)]
+                branches.append([signs, None, solved])
                 waiting.append((part, more, put, branches[-1]))
             nodes.append(["ask", self.polynomial(own), branches])
         return self.document
+
+    def everywhere(self) -> Facts:
+        """Return the facts about all distributions."""
+        laws, scalars = self.checker.masses(self.checker.variables)
+        masses = [mass for masses in laws.values() for mass in masses]
+        return tuple(fact(one, (0, 1)) for one in (*masses, *(plus(one, self.checker.one, -1) for one in scalars)))
 
     def ended(self, node: SignNode, facts: Facts, values: list[Polynomial], at: int) -> list[Any]:
         """Return the nodes that a branch ends in."""
@@ -128,23 +135,25 @@ class Writer:
             return [["outside", self.function(evidence.hypothesis, known)]]
         coin = self.coins(walked, known)
         labels = dict.fromkeys(outcome for outcome, _ in walked)
-        if not self.document["wanted"] and not self.document["formulas"] and not self.document["bounds"]:
+        if not self.document["wanted"] and not self.document["formulas"]:
             self.document["wanted"] = [[str(o), [list(one) for one in own]] for o, own in evidence.wanted.items()]
             self.document["formulas"] = [[what, []] for what in evidence.formulas]
-            self.document["bounds"] = list(evidence.bounds)
         for entry, (number, _) in zip(self.document["formulas"], evidence.formulas.values(), strict=True):
-            entry[1] += [[str(o), str(number(o))] for o in labels if str(o) not in dict(entry[1])]
+            entry[1] += [[str(o), str(int(number(o)))] for o in labels if str(o) not in dict(entry[1])]
         formulas = [self.function(value, known) for _, value in evidence.formulas.values()]
-        bounds = [self.function(value, known) for value in evidence.bounds.values()]
         found: list[Any] = []
         for top in self.left(coin, formulas, known, values):
             # A difference that is 0 by equalities: its two signs are shown to be impossible.
             below = at + len(found)
             here = len(facts)
-            found.append(["ask", self.polynomial(top), [[[1], below + 1, None], [[-1], below + 2, None], [[0], below + 3, None]]])
-            found += [self.empty((*facts, fact(top, (sign,))), self.vanishing(top, facts, here, sign)) for sign in (1, -1)]
+            found.append(
+                ["ask", self.polynomial(top), [[[1], below + 1, None], [[-1], below + 2, None], [[0], below + 3, None]]]
+            )
+            found += [
+                self.empty((*facts, fact(top, (sign,))), self.vanishing(top, facts, here, sign)) for sign in (1, -1)
+            ]
             facts = (*facts, fact(top, (0,)))
-        return [*found, ["leaf", coin, formulas, bounds]]
+        return [*found, ["leaf", coin, formulas]]
 
     def empty(self, facts: Facts, found: Witness | None) -> list[Any]:
         """Return the node of an empty region."""
@@ -158,23 +167,12 @@ class Writer:
 
     def left(self, coin: int, formulas: list[int], known: Any, values: list[Polynomial]) -> Iterator[Polynomial]:
         """Yield the polynomials that must be 0 on a region, and are not said to be by a fact."""
-        sums = [terms for _, terms in self.checker.claims(coin, formulas, values)]
         found: dict[Any, None] = {}
-        for terms in (*sums, *self.sums(coin, set())):
-            top = normal(self.checker.total(terms)[0])[1]
+        for _, terms in self.checker.claims(coin, formulas, values):
+            top, _ = fact(self.checker.total(terms)[0], ())
             if top and known.get(key(top)) != {0} and key(top) not in found:
                 found[key(top)] = None
                 yield top
-
-    def sums(self, at: int, seen: set[int]) -> Iterator[Any]:
-        """Yield the sum of the masses minus 1 of each coin of a tree."""
-        kind, *rest = self.document["coins"][at]
-        if kind != "emit" and at not in seen:
-            seen.add(at)
-            yield [*((1, self.checker.quotient(function)) for function in rest[0]), (-1, (self.checker.one, {}))]
-            for below in rest[1]:
-                if below is not None:
-                    yield from self.sums(below, seen)
 
     def vanishing(self, top: Polynomial, facts: Facts, here: int, sign: int) -> Witness | None:
         """Return a witness that a polynomial is not of a sign: it is a multiple of an equality."""
@@ -216,7 +214,6 @@ class Writer:
         place = self.entry("polynomials", key(one), [[str(n), list(powers)] for powers, n in sorted(one.items())])
         if place == len(self.checker.polynomials):
             self.checker.polynomials.append(dict(one))
-            self.checker.keys.append(key(one))
         return place
 
     def function(self, value: Any, known: Mapping[Any, Any]) -> int:

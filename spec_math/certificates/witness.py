@@ -11,7 +11,13 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
-from spec_math.certificates.check_proof import Facts, Polynomial, over, plus, times, with_value
+from spec_math.certificates.check_proof import plus, times, with_value
+
+Polynomial = dict[tuple[int, ...], Any]
+"""{exponents: coefficient}, without coefficients of 0."""
+
+Facts = tuple[tuple[Polynomial, frozenset[int]], ...]
+"""Polynomials, each with the signs that it can have."""
 
 HIGHEST = 4
 """The degree up to which products are tried, where no fact has a higher one."""
@@ -34,9 +40,9 @@ class Product(NamedTuple):
 def witness(facts: Facts, size: int) -> Witness | None:
     """Return a witness that no point has these signs; None where none is found. `size` is the number of variables."""
     for at, (own, signs) in enumerate(facts):
-        alone = next((powers for powers in own if sum(powers) == 1 and _occurs_once(own, powers)), None)
-        if signs == {0} and alone is not None:
-            return _lifted(at, alone, facts, size)
+        once = [variable for variable in range(size) if _occurs_once(own, variable)]
+        if signs == {0} and once:
+            return _lifted(at, once[0], facts, size)
     one = Product(1, (), {(0,) * size: 1}, True)
     known = [found for at in range(len(facts)) if (found := _nonnegative(at, *facts[at])) is not None]
     zeros = [(at, own) for at, (own, signs) in enumerate(facts) if signs == {0} and own]
@@ -65,16 +71,34 @@ def witness(facts: Facts, size: int) -> Witness | None:
     return found
 
 
-def _occurs_once(own: Polynomial, alone: tuple[int, ...]) -> bool:
-    return sum(bool(powers[alone.index(1)]) for powers in own) == 1
+def _occurs_once(own: Polynomial, variable: int) -> bool:
+    return [sum(powers) for powers in own if powers[variable]] == [1]
 
 
-def _lifted(at: int, alone: tuple[int, ...], facts: Facts, size: int) -> Witness | None:
+def alone(equality: Polynomial, variable: int) -> Polynomial:
+    """Return the value of a variable that occurs once in an equality, times a number."""
+    number = next(number for powers, number in equality.items() if powers[variable])
+    rest = {powers: other for powers, other in equality.items() if not powers[variable]}
+    return plus({}, rest, Fraction(-1) / number)
+
+
+def over(first: Polynomial, second: Polynomial) -> Polynomial | None:
+    """Return first / second, or None where the second does not divide the first."""
+    lead, found = max(second), dict[tuple[int, ...], Any]()
+    while first:
+        powers = tuple(map(int.__sub__, max(first), lead))
+        if min(powers) < 0:
+            return None
+        found[powers] = Fraction(first[max(first)]) / second[lead]
+        first = plus(first, times(second, {powers: found[powers]}), -1)
+    return found
+
+
+def _lifted(at: int, variable: int, facts: Facts, size: int) -> Witness | None:
     """Return a witness by one for the facts with an equality put in; the sum of the terms is a multiple of it."""
     equality = facts[at][0]
-    rest = {powers: number for powers, number in equality.items() if powers != alone}
-    value = plus({}, rest, Fraction(-1, equality[alone]))
-    found = witness(tuple((with_value(own, alone.index(1), value), signs) for own, signs in facts), size)
+    value = alone(equality, variable)
+    found = witness(tuple((with_value(own, variable, value), signs) for own, signs in facts), size)
     total: Polynomial = {}
     for number, places, factor in found or ():
         term: Polynomial = {(0,) * size: number} if factor is None else plus({}, factor, number)
@@ -105,9 +129,7 @@ def _degree(one: Polynomial) -> int:
 
 def _monomials(size: int, degree: int) -> list[tuple[int, ...]]:
     """Return the exponents of all monomials up to a degree."""
-    chosen = (
-        choice for many in range(degree + 1) for choice in combinations_with_replacement(range(size), many)
-    )
+    chosen = (choice for many in range(degree + 1) for choice in combinations_with_replacement(range(size), many))
     return [tuple(map(choice.count, range(size))) for choice in chosen]
 
 
@@ -122,7 +144,9 @@ def _sum_to_zero(
     columns = [product.value for product in products]
     columns += [value for _, _, value in multiples] + [plus({}, value, -1) for _, _, value in multiples]
     rows: dict[Any, int] = {}
-    entries = [(rows.setdefault(k, len(rows) + 1), at, float(v)) for at, one in enumerate(columns) for k, v in one.items()]
+    entries = [
+        (rows.setdefault(k, len(rows) + 1), at, float(v)) for at, one in enumerate(columns) for k, v in one.items()
+    ]
     entries += [(0, at, 1.0) for at, product in enumerate(products) if product.positive]
     where, at, numbers = zip(*entries, strict=True)
     matrix = csr_matrix((numbers, (where, at)), shape=(len(rows) + 1, len(columns)))

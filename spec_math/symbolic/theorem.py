@@ -27,9 +27,8 @@ class Evidence:
     """The program behind a statement, and what the statement says of it, for a certificate.
 
     wanted: the probability of each outcome as a product of masses, {outcome: masses}. formulas: the mean of a number
-    that an outcome has, and the value that it should have, {what: (number of an outcome, value)}. bounds: values that
-    are at least 0. hypothesis: a value that is at most 0 where the statement speaks. drafts: how many first draws are
-    i.i.d. drafts from `d`; None where the drafts are no such draws.
+    that an outcome has, and the value that it should have, {what: (number of an outcome, value)}. hypothesis: a
+    value that is at most 0 where the statement speaks.
 
     Made by the `evidence` of a `Theorem`.
     """
@@ -39,9 +38,7 @@ class Evidence:
     formulas: Mapping[str, tuple[Callable[[Any], Any], Any]] = field(
         default_factory=dict[str, tuple[Callable[[Any], Any], Any]]
     )
-    bounds: Mapping[str, Any] = field(default_factory=dict[str, Any])
     hypothesis: Any = None
-    drafts: int | None = None
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
+from operator import itemgetter
 from typing import Any, Literal
 
 from spec_math.arrays import Array
 from spec_math.chance import Coin
 from spec_math.coupling import Coupling, joint
 from spec_math.distribution import overlap
-from spec_math.scheme import Emission, Scheme, Tokens, draw_independent
+from spec_math.scheme import Emission, Scheme, Tokens
 from spec_math.symbolic.theorem import Evidence, Fails, Theorem, equal
 from spec_math.token_level import draft_law, shared_noise
 from spec_math.verdict import Verdict, check_lossless
@@ -42,7 +43,6 @@ def lossless(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0)
             program,
             {token: (("t", token),) for token in range(tokens)},
             hypothesis=scheme.parameter and scheme.parameter.excess(target, draft, drafts, *value),
-            drafts=drafts if scheme.draw is draw_independent else None,
         )
 
     return _theorem(scheme, "lossless", (statement, evidence), tokens, drafts, seconds)
@@ -175,8 +175,15 @@ def at_least(tokens: int, drafts: int) -> Theorem:
 
     def evidence(target: Array, draft: Array) -> Evidence:
         shared, found = overlap(target, draft), shared_noise.least(target, draft, drafts)
-        bounds = {"the acceptance · (1 + TV) − (1 − TV)": found * (2 - shared) - shared}
-        return Evidence(bounds=bounds | ({"1 − TV − the acceptance": shared - found} if drafts == 1 else {}))
+        bounds = {"acceptance · (1 + TV) − (1 − TV), from 0 to 1": found * (2 - shared) - shared}
+        if drafts == 1:
+            bounds["1 − TV − acceptance, from 0 to 1"] = shared - found
+
+        def program(coin: Coin) -> tuple[bool, ...]:
+            # A coin with such a chance exists if and only if the number lies between 0 and 1.
+            return tuple(coin.flip(bound) for bound in bounds.values())
+
+        return Evidence(program, {}, {what: (itemgetter(at), bounds[what]) for at, what in enumerate(bounds)})
 
     name, scope = "shared noise: at least (1 − TV)/(1 + TV)", f"all distributions on {tokens} tokens, "
     scope += counted(drafts, "draft")
