@@ -49,7 +49,8 @@ def test_changes_live_where_no_forgery_needs_a_condition(tmp_path: Path) -> None
 
 def test_a_checker_that_never_ends_is_noticed(tmp_path: Path) -> None:
     place = tmp_path / "toy.py"
-    _ = place.write_text("def check(document):\n    n = 3\n    while n > 0:\n        n = n - 1\n    return n\n")
+    loop = "    while n > 0:\n        n, steps = n - 1, steps + 1\n"
+    _ = place.write_text(f"def check(document):\n    n, steps = 3, 0\n{loop}    return steps\n", encoding="utf-8")
     assert survivors(place, {"one": lambda module: module.check({})}) == []
 
 

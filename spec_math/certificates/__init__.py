@@ -10,16 +10,23 @@ a kind is one file of this package that imports the standard library alone, so t
     main(argv: list[str]) -> int: the command: 0 the certificate holds, 1 it does not, 2 the file is no certificate.
 
 The option `function` ("FILE:NAME") replays a function on each path. A checker refuses options that it does not take.
+The first line of a checker is the comment `# pyright: basic`, as its functions carry no types.
+
+A verdict makes its certificate when it is asked: `evidence` of `Lossless` and `Lossy` holds functions without
+arguments. Each of them imports what it needs, and returns an object with `save(path)`, `check(function=None)` and `+`.
 """
 
 from __future__ import annotations
 
 import gzip
+import os
+from collections.abc import Iterable
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from spec_math.files.whole import parsed
+from spec_math.files.whole import parsed, replaced
 
 CHECKERS = {
     "spec_math paths certificate, version 1": "check_paths",
@@ -44,6 +51,19 @@ def read(path: Path) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("format") not in CHECKERS:
         raise ValueError(f'{path} holds no certificate: its "format" must be one of {", ".join(CHECKERS)}')
     return document
+
+
+def write(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    """Write a certificate in a stream, zipped where the name ends in `.gz`; the file appears whole or not at all.
+
+    Raises:
+        OSError: the folder cannot be written to. ValueError: what makes the lines raises it.
+    """
+    with replaced(path) as partial, partial.open("wb") as raw:
+        # Without a name and a time, equal certificates are equal files.
+        zipped = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if Path(path).suffix == ".gz" else nullcontext(raw)
+        with zipped as file:
+            file.writelines(line.encode() for line in lines)
 
 
 def check(document: dict[str, Any], **options: Any) -> str:

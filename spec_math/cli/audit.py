@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spec_math.cli.options import OutOption
+from spec_math.cli.options import CertificateOption, OutOption
 from spec_math.cli.run import study
 
 _read = partial(typer.Option, rich_help_panel="Parameters and return value of the function")
@@ -63,6 +63,7 @@ def audit(  # noqa: PLR0913
     pytest: Annotated[
         Path | None, typer.Option("--pytest", help="File for a pytest test of the smallest failing case, if any.")
     ] = None,
+    certificate: CertificateOption = None,
     samples: Annotated[
         str | None,
         _black_box(metavar="FILE|MODULE:FUNCTION", help="A file of tokens, or a function f; f(n) returns n tokens."),
@@ -154,7 +155,7 @@ def audit(  # noqa: PLR0913
     bits = _grid(grid)
     stubs = tuple(stub.split(",")) if stub else ()
     laws = target, draft, k, lookahead, horizon
-    code = stubs, tuple(replaced or ()), temperature, _stand_ins(stubs)
+    code = stubs, tuple(replaced or ()), temperature, _stand_ins(stubs), certificate
     asked = of_samplers.AuditRequest(sampler, shape, roles, numbers, *laws, budget, bits, pytest, *code)
     study(lambda progress: of_samplers.study(asked, _make(values or [], returns, temperature), progress), out)
 

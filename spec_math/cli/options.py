@@ -87,6 +87,12 @@ CostsOption = Annotated[
     ),
 ]
 WeightsOption = Annotated[bool, typer.Option(help="The distributions are weights; divide them by their exact sum.")]
+CertificateOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate", help="File for a certificate that spec-math check checks: FILE.json, or FILE.json.gz."
+    ),
+]
 OutOption = Annotated[
     Path | None, typer.Option(help="Where to write the results: a folder, or one file (.html, .csv, .json or .svg).")
 ]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from spec_math.cli.options import (
+    CertificateOption,
     DraftLawOption,
     DraftsOption,
     ExactDraftOption,
@@ -32,12 +33,13 @@ def certify(  # noqa: PLR0913 - typer takes an argument an option
             help="Where to write: a folder for the certificate and its page, or FILE.json for the certificate alone."
         ),
     ] = None,
+    certificate: CertificateOption = None,
 ) -> None:
     """Compute the optimal acceptance of a target and its drafts exactly, with a proof that anyone can check.
 
     The certificate contains a coupling that reaches the optimum, and a set of tokens that proves that no verifier
-    exceeds the optimum. To check a certificate, run spec-math check, or run the fifteen lines of
-    examples/check_a_certificate.py, which import nothing from this library.
+    exceeds the optimum. To check a certificate, run spec-math check, or copy spec_math/certificates/check_paths.py,
+    which imports nothing from this library.
 
     [bold]Examples[/bold]
 
@@ -50,7 +52,7 @@ def certify(  # noqa: PLR0913 - typer takes an argument an option
     from spec_math.studies import certificates
 
     asked = certificates.LawsRequest(target, tuple(draft or ()), k, drafts, draft_law, weights)
-    study(lambda _: certificates.certify(asked), out)
+    study(lambda _: certificates.certify(asked, certificate), out)
 
 
 def check(  # noqa: PLR0913 - typer takes an argument an option

@@ -22,6 +22,7 @@ from spec_math.studies.positions.verdicts import named_scheme
 from spec_math.token_level import SCHEMES, draft_law, optimal, transport
 from spec_math.token_level import certificate as certificates
 from spec_math.token_level.certificate import Certificate
+from spec_math.verdict import Undecided, Verdict
 from spec_math.wording import counted
 
 BARS = 40
@@ -55,8 +56,10 @@ class LawsRequest:
     weights: bool = False
 
 
-def certify(request: LawsRequest) -> Result:
+def certify(request: LawsRequest, place: Path | None = None) -> Result:
     """Return the optimal acceptance with the certificate that shows it to anybody, attached as certificate.json.
+
+    With a `place` the certificate is written there too, zipped where the name ends in .gz.
 
     Raises:
         ValueError, TypeError, OSError: laws are missing, are no probability distributions, or no exact ones.
@@ -72,10 +75,25 @@ def certify(request: LawsRequest) -> Result:
     if fault is not None:  # nothing leaves unjudged
         raise ArithmeticError(f"the certificate that was found does not hold: {fault}")
     result = _shown(found, "optimum", f"The optimal acceptance of {_described(request)}")
+    if place is not None:
+        found.save(place)
     attached = (Attachment("certificate.json", found.as_json()),)
     beside = _schemes(request, target)
     planned = request.table is None and len(request.drafts) == 1 and _drawing(request) is None
     return replace(result, finding=_certified(found, planned) + (f" {beside}" if beside else ""), attachments=attached)
+
+
+def saved(verdict: Verdict, place: Path | None) -> tuple[Note, ...]:
+    """Write the certificate of a verdict where a place is given, and say so, or why there is none."""
+    if place is None:
+        return ()
+    try:
+        if isinstance(verdict, Undecided):
+            raise ValueError("the verdict is undecided")
+        verdict.certificate().save(place)
+    except ValueError as error:
+        return (Note(f"No certificate was written: {error}."),)
+    return (Note(f"Wrote the certificate {place}. To check it, run spec-math check {place}."),)
 
 
 def check(place: Path, request: LawsRequest, function: str | None = None) -> Result:

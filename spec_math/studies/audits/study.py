@@ -21,6 +21,7 @@ from spec_math.samplers.smallest import TRIED, smallest
 from spec_math.samplers.subject import NUMBERS, Subject
 from spec_math.studies.arguments import Progress, absolute, masses_of, together
 from spec_math.studies.audits.table import result_of
+from spec_math.studies.certificates import saved
 from spec_math.verdict import Lossy
 
 
@@ -44,6 +45,7 @@ class AuditRequest:
     replaced: tuple[str, ...] = ()
     temperature: str | None = None
     given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    certificate: Path | None = None
 
 
 Make = Callable[..., Subject]
@@ -63,8 +65,8 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     >>> study(request, subject_of, lambda what, steps: lambda done: None).exit_code
     0
     """
-    if request.test is not None:
-        check_writable(request.test.parent)
+    for file in filter(None, (request.test, request.certificate)):
+        check_writable(file.parent)
     place = load_sampler(request.place, request.stubs, request.replaced, request.given)
     subject = make(place.value, request.shape, request.numbers, request.grid, request.roles)
     if subject.chain and not request.lookahead and request.target is None:
@@ -77,6 +79,7 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     beside = (request.test or Path("x")).resolve().parent
     test = "" if smaller is None or found.last.subject.said else pytest_file(smaller, place, beside)
     result = result_of(found, f"{place.module}.{place.attribute}", near, smaller, test)
+    result = replace(result, notes=(*result.notes, *saved(found.verdict, request.certificate)))
     if request.test is None:
         return result
     said = "No test was written, because no case failed."
