@@ -88,7 +88,7 @@ def main(argv: list[str]) -> int:
                 print(row(lines[-1]), flush=True)
             except ValueError as error:
                 wrong += 1
-                print(f"WRONG {error}", flush=True)
+                print(f"WRONG {theorem.name}, {theorem.scope}: {error}", flush=True)
     sums = [sum(column) for column in list(zip(*lines, strict=True))[2:]]
     print(row(Line(f"{len(lines)} theorems", "sums", *sums)), flush=True)
     return int(bool(wrong))

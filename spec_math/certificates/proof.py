@@ -155,7 +155,7 @@ class _Writer:
         """Write the nodes that a branch ends in."""
         nodes, known = self.document["nodes"], known_of(facts)
         if held is None:
-            nodes.append(self.empty(facts, self.witness(facts)))
+            nodes.append(self.empty(self.witness(facts)))
         elif not held.walked:
             nodes.append(["outside", self.function(held.excess, known)])
         else:
@@ -163,18 +163,31 @@ class _Writer:
             formulas = [self.function(value, known) for _, value in held.formulas.values()]
             for _, terms in self.checker.claims(coin, formulas, values):
                 top, _ = fact(self.checker.total(terms)[0], ())
-                if top and known.get(key(top)) != {0}:
-                    # A difference that is 0 by equalities: its two signs are shown to be impossible.
-                    branches = [[[sign], len(nodes) + at, None] for at, sign in enumerate((1, -1, 0), 1)]
-                    nodes.append(["ask", self.polynomial(top), branches])
-                    for sign in (1, -1):
-                        more = (*facts, fact(top, (sign,)))
-                        nodes.append(self.empty(more, self.witness(more)))
-                    facts = (*facts, fact(top, (0,)))
-                    known = known_of(facts)
+                if top and known_of(facts).get(key(top)) != {0}:
+                    facts = self.narrowed(top, facts, {0})
+            for at in self.checker.below(coin, set()):
+                for function, child in zip(*self.document["coins"][at][1:], strict=True):
+                    signs = self.checker.signs(function, known_of(facts))
+                    if not signs <= {0, 1} or (child is None and signs != {0}):
+                        for one, _ in self.document["functions"][function][1]:
+                            facts = self.narrowed(self.checker.polynomials[one], facts, set())
             nodes.append(["leaf", coin, formulas])
 
-    def empty(self, facts: Facts, found: Witness | None) -> list[Any]:
+    def narrowed(self, top: Polynomial, facts: Facts, left: set[int]) -> Facts:
+        """Write the node that asks for a sign of a polynomial, and the witnesses of those that it cannot have.
+
+        Without signs that are `left`, those are left of which no witness is found.
+        """
+        nodes, had = self.document["nodes"], known_of(facts).get(key(top), check_proof.ANY)
+        found = {sign: self.witness((*facts, fact(top, (sign,)))) for sign in had - left}
+        gone = {sign: terms for sign, terms in found.items() if left or terms is not None}
+        ends = [[sign] for sign in gone] + [sorted(had - {*gone})]
+        branches = [[signs, len(nodes) + at, None] for at, signs in enumerate(ends, 1)]
+        nodes.append(["ask", self.polynomial(top), branches])
+        nodes += [self.empty(terms) for terms in gone.values()]
+        return (*facts, fact(top, ends[-1]))
+
+    def empty(self, found: Witness | None) -> list[Any]:
         """Return the node of an empty region."""
         if found is None:
             return ["z3"]
