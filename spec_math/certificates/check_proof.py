@@ -113,6 +113,7 @@ class Proof:
         self.variables = [{tuple(int(at == own) for own in range(self.size)): Fraction(1)} for at in range(self.size)]
         for terms in document["polynomials"]:
             self.polynomials.append({tuple(map(int, powers)): Fraction(number) for number, powers in terms})
+            demand(len(self.polynomials[-1]) == len(terms), "a polynomial has two terms with the same exponents")
         right = all(len(powers) == self.size and min(powers) >= 0 for one in self.polynomials for powers in one)
         demand(right, "a polynomial has not one exponent for each variable")
 
@@ -135,10 +136,11 @@ class Proof:
             known, where = known_of(facts), f"at node {at}"
             self.counts[kind] = self.counts.get(kind, 0) + 1
             if kind == "ask":
-                asked = self.polynomials[rest[0]]
-                covered = {sign for signs, _, _ in rest[1] for sign in signs}
+                place, branches = rest
+                asked = self.polynomials[place]
+                covered = {sign for signs, _, _ in branches for sign in signs}
                 demand(known.get(key(asked), ANY) <= covered, f"a sign is left out {where}")
-                for signs, below, solved in rest[1]:
+                for signs, below, solved in branches:
                     demand(below > at, f"the tree leads back {where}")
                     more, put = (*facts, fact(asked, signs)), values
                     if solved is not None:
@@ -184,6 +186,7 @@ class Proof:
     def quotient(self, function):
         """Return a function as a polynomial and its divisors {polynomial: power}."""
         number, factors = self.document["functions"][function]
+        demand(len(dict(factors)) == len(factors), "a function has the same polynomial twice")
         top = {(0,) * self.size: Fraction(number)} if Fraction(number) else {}
         for one, power in factors:
             top = times(top, self.polynomials[one], power)
@@ -260,10 +263,10 @@ class Proof:
         laws = [f"{law} on {size} tokens" for law, size in document["laws"]] + document["scalars"]
         but = f" but for {count('z3')} regions that z3 alone found empty" if count("z3") else ""
         return (
-            f"{document['theorem']} ({document['scope']}) is proved{but}. Checked: for all {', '.join(laws)}, on each of "
-            f"{count('leaf', 0)} regions, {', '.join(claims)}; {count('outside', 0)} regions outside of the hypothesis; "
-            f"witnesses of {count('empty', 0)} empty regions. Assumed: that the coins of each region are the program's, "
-            "and that the values of formulas and hypotheses are those of the theorem."
+            f"{document['theorem']} ({document['scope']}) is proved{but}. Checked: for all {', '.join(laws)}, on each "
+            f"of {count('leaf', 0)} regions, {', '.join(claims)}; {count('outside', 0)} regions outside of the "
+            f"hypothesis; witnesses of {count('empty', 0)} empty regions. Assumed: that the coins of each region are "
+            "the program's, and that the values of formulas and hypotheses are those of the theorem."
         )
 
 

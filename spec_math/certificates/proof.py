@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path as File
 from typing import Any, NamedTuple
 
-from spec_math.certificates import check_proof
+from spec_math.certificates import check_proof, write
 from spec_math.certificates.check_proof import fact, key, known_of, plus, with_value
 from spec_math.certificates.tree import Claim, Noting
 from spec_math.certificates.witness import Facts, Polynomial, Witness, alone, witness
@@ -47,7 +49,7 @@ def certified(theorem: Theorem, **options: Any) -> tuple[Proof, dict[str, Any] |
         ValueError: the verdict of the theorem's statement names no program.
     """
     held: list[Held] = []
-    tree = SignNode(held.pop)
+    tree = SignNode(lambda: held.pop() if held else None)
 
     def statement(*parameters: Any) -> Any:
         verdict = theorem.statement(*parameters)
@@ -57,6 +59,23 @@ def certified(theorem: Theorem, **options: Any) -> tuple[Proof, dict[str, Any] |
 
     proof = prove(replace(theorem, statement=statement), tree=tree, **options)
     return proof, _Writer(theorem, tree).document if proof else None
+
+
+def saved(theorem: Theorem, place: File, **options: Any) -> Proof:
+    """Prove a theorem as `prove` does, and write its certificate; a refuted one has that of its counterexample.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    proof, document = certified(theorem, **options)
+    if document is not None:
+        write(place, [json.dumps(document, ensure_ascii=False, separators=(",", ":"))])
+        kinds = [node[0] for node in document["nodes"]]
+        return replace(proof, witnesses=kinds.count("empty"), z3_alone=kinds.count("z3"))
+    found = proof.counterexample
+    if found is not None and getattr(found.verdict, "evidence", ()):
+        found.verdict.certificate().save(place)
+    return proof
 
 
 def _held(theorem: Theorem, verdict: Any, parameters: Sequence[Any]) -> Held:
