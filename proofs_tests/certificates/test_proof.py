@@ -206,7 +206,7 @@ BY_HAND: dict[str, Change] = {
     ),
     "a leaf without a value": lambda one: nodes(one, "leaf")[0].pop(),
     "another value": lambda one: nodes(one, "leaf")[0].__setitem__(2, [function(one, "7", [])]),
-    "other coins": lambda one: nodes(one, "leaf")[0].__setitem__(1, 0),
+    "the coins of another region": lambda one: nodes(one, "leaf")[0].__setitem__(1, nodes(one, "leaf")[-1][1]),
     "a mass becomes 2": lambda one: coin(one)[1].__setitem__(0, function(one, "2", [])),
     "a mass becomes -1": lambda one: coin(one)[1].__setitem__(
         slice(None), [function(one, "-1", []), function(one, "2", [])]

@@ -49,15 +49,20 @@ def certified(theorem: Theorem, **options: Any) -> tuple[Proof, dict[str, Any] |
         ValueError: the verdict of the theorem's statement names no program.
     """
     held: list[Held] = []
-    tree = SignNode(lambda: held.pop() if held else None)
+    tree, unknown = SignNode(lambda: held.pop() if held else None), list[Any]()
 
     def statement(*parameters: Any) -> Any:
         verdict = theorem.statement(*parameters)
         if tree.space is not None and tree.space.running is not None and (verdict is None or verdict):
-            held[:] = [_held(theorem, verdict, parameters)]
+            if isinstance(verdict, AsFormulas | Lossless) or (verdict is None and theorem.hypothesis is not None):
+                held[:] = [_held(theorem, verdict, parameters)]
+            else:
+                unknown.append(verdict)
         return verdict
 
     proof = prove(replace(theorem, statement=statement), tree=tree, **options)
+    if proof and unknown:
+        raise ValueError(f"the verdict {unknown[0]!r} of {theorem.name} names no program that a certificate could show")
     return proof, _Writer(theorem, tree).document if proof else None
 
 
@@ -79,12 +84,10 @@ def saved(theorem: Theorem, place: File, **options: Any) -> Proof:
 
 
 def _held(theorem: Theorem, verdict: Any, parameters: Sequence[Any]) -> Held:
-    if verdict is None and theorem.hypothesis is not None:
+    if theorem.hypothesis is not None and verdict is None:
         return Held([], {}, {}, theorem.hypothesis(*parameters))
     if isinstance(verdict, AsFormulas):
         return Held(list(paths(verdict.program)), verdict.formulas, {})
-    if not isinstance(verdict, Lossless):
-        raise ValueError(f"a statement with the verdict {verdict!r} names no program that a certificate could show")
     (claim,) = verdict.certificate().claims
     names: dict[Any, set[str]] = {}
     for name, masses in zip(theorem.laws, parameters, strict=False):
