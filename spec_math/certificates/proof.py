@@ -201,7 +201,8 @@ class _Writer:
         Without signs that are `left`, those are left of which no witness is found.
         """
         nodes, had = self.document["nodes"], known_of(facts).get(key(top), check_proof.ANY)
-        found = {sign: self.witness((*facts, fact(top, (sign,)))) for sign in had - left}
+        longest = 100 if left else 2  # most signs are possible, and a long search for a witness is in vain
+        found = {sign: self.witness((*facts, fact(top, (sign,))), longest) for sign in had - left}
         gone = {sign: terms for sign, terms in found.items() if left or terms is not None}
         ends = [[sign] for sign in gone] + [sorted(had - {*gone})]
         branches = [[signs, len(nodes) + at, None] for at, signs in enumerate(ends, 1)]
@@ -217,7 +218,7 @@ class _Writer:
         terms = zip(found, factors, strict=True)
         return ["empty", [[str(number), list(places), factor] for (number, places, _), factor in terms]]
 
-    def witness(self, facts: Facts) -> Witness | None:
+    def witness(self, facts: Facts, longest: int = 100) -> Witness | None:
         """Return a witness that a region is empty: one that served before for such facts, or a new one."""
         known, places = known_of(facts), {key(own): place for place, (own, _) in enumerate(facts)}
         if not all(known.values()):
@@ -226,7 +227,7 @@ class _Writer:
         for needed, terms in self.served:
             if needed <= atoms:
                 return [(number, tuple(places[own] for own in owns), factor) for number, owns, factor in terms]
-        found = witness(tuple((own, known[key(own)]) for own, _ in facts), self.checker.size)
+        found = witness(tuple((own, known[key(own)]) for own, _ in facts), self.checker.size, longest)
         if found is not None:
             terms = [(number, tuple(key(facts[place][0]) for place in own), factor) for number, own, factor in found]
             self.served.append((frozenset((own, known[own]) for _, owns, _ in terms for own in owns), terms))

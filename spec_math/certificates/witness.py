@@ -40,7 +40,7 @@ class Product(NamedTuple):
         return Product(self.sign * other.sign, places, value, self.positive and other.positive)
 
 
-def witness(facts: Facts, size: int) -> Witness | None:
+def witness(facts: Facts, size: int, longest_product: int = 100) -> Witness | None:
     """Return a witness that no point has these signs; None where none is found. `size` is the number of variables."""
     zeros = [(at, own) for at, (own, signs) in enumerate(facts) if signs == {0} and own]
     if (found := multiple(facts)) is not None:
@@ -66,7 +66,7 @@ def witness(facts: Facts, size: int) -> Witness | None:
             if _degree(own) + sum(powers) <= degree
         ]
         products, longest = [one], [(one, 0)]
-        while found is None and longest:
+        while found is None and longest and len(longest[0][0].places) < longest_product:
             longer = (
                 (product.times(more), at)
                 for product, start in longest
