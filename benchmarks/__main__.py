@@ -17,6 +17,7 @@ MODULES = (
     "optimum_value",
     "plan",
     "transport",
+    "proof_certificates",
     "comparison",
     "block_lengths",
     "blocks_monte_carlo",

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, islice
 from typing import Any, NamedTuple
 
-from spec_math.certificates.check_proof import Facts, Polynomial, over, plus, times, with_value
+from spec_math.certificates.check_proof import plus, times, with_value
 
-HIGHEST = 4
-"""The degree up to which products are tried, where no fact has a higher one."""
-MOST = 4000
-"""The most products of one linear program."""
+Polynomial = dict[tuple[int, ...], Any]
+"""{exponents: coefficient}, without coefficients of 0."""
+
+Facts = tuple[tuple[Polynomial, frozenset[int]], ...]
+"""Polynomials, each with the signs that it can have."""
 
 Witness = list[tuple[Fraction, tuple[int, ...], Polynomial | None]]
 """Terms: a number, the places of the facts that are multiplied, and a polynomial that multiplies an equality."""
+
+HIGHEST, MOST = 4, 2000
+"""The degree up to which products are tried where no fact has a higher one, and the most in one linear program."""
 
 
 class Product(NamedTuple):
@@ -30,85 +34,110 @@ class Product(NamedTuple):
     value: Polynomial
     positive: bool
 
+    def times(self, other: Product) -> Product:
+        """Return the product of two products."""
+        value, places = times(self.value, other.value), self.places + other.places
+        return Product(self.sign * other.sign, places, value, self.positive and other.positive)
 
-def witness(facts: Facts, size: int) -> Witness | None:
+
+def witness(facts: Facts, size: int, longest_product: int = 100) -> Witness | None:
     """Return a witness that no point has these signs; None where none is found. `size` is the number of variables."""
-    for at, (own, signs) in enumerate(facts):
-        alone = next((powers for powers in own if sum(powers) == 1 and _occurs_once(own, powers)), None)
-        if signs == {0} and alone is not None:
-            return _lifted(at, alone, facts, size)
-    one = Product(1, (), {(0,) * size: 1}, True)
-    known = [found for at in range(len(facts)) if (found := _nonnegative(at, *facts[at])) is not None]
     zeros = [(at, own) for at, (own, signs) in enumerate(facts) if signs == {0} and own]
+    if (found := multiple(facts)) is not None:
+        return found
+    for at, own in zeros:
+        for variable in range(size):
+            if [sum(powers) for powers in own if powers[variable]] == [1]:
+                return _lifted(at, variable, facts, size)
+    one = Product(1, (), {(0,) * size: 1}, True)
+    known = [found for at, own in enumerate(facts) if (found := _nonnegative(at, *own)) is not None]
     found = _sum_to_zero([one, *known], [(at, (0,) * size, own) for at, own in zeros])
     highest = max(_degree(own) for own, _ in facts)
     for degree in range(max(2, highest), max(HIGHEST, highest + 1) + 1) if found is None else ():
+        monomials = [
+            tuple(map(chosen.count, range(size)))
+            for many in range(degree)
+            for chosen in combinations_with_replacement(range(size), many)
+        ]
         multiples = [
             (at, powers, times(own, {powers: 1}))
             for at, own in zeros
-            for powers in _monomials(size, degree - _degree(own))
+            for powers in monomials
+            if _degree(own) + sum(powers) <= degree
         ]
         products, longest = [one], [(one, 0)]
-        for _ in range(degree):
-            longest = [
-                (_times(product, more), at)
+        while found is None and longest and len(longest[0][0].places) < longest_product:
+            longer = (
+                (product.times(more), at)
                 for product, start in longest
                 for at, more in enumerate(known[start:], start)
                 if _degree(product.value) + _degree(more.value) <= degree
-            ]
+            )
+            longest = list(islice(longer, MOST))
             products += [product for product, _ in longest]
-            if len(products) + len(multiples) > MOST or not longest:
+            if len(products) + len(multiples) > MOST:
                 break
             found = _sum_to_zero(products, multiples)
-            if found is not None:
-                return found
+        if found is not None:
+            break
     return found
 
 
-def _occurs_once(own: Polynomial, alone: tuple[int, ...]) -> bool:
-    return sum(bool(powers[alone.index(1)]) for powers in own) == 1
+def alone(equality: Polynomial, variable: int) -> Polynomial:
+    """Return the value of a variable that occurs once in an equality, times a number."""
+    number = next(number for powers, number in equality.items() if powers[variable])
+    rest = {powers: other for powers, other in equality.items() if not powers[variable]}
+    return plus({}, rest, Fraction(-1) / number)
 
 
-def _lifted(at: int, alone: tuple[int, ...], facts: Facts, size: int) -> Witness | None:
-    """Return a witness by one for the facts with an equality put in; the sum of the terms is a multiple of it."""
-    equality = facts[at][0]
-    rest = {powers: number for powers, number in equality.items() if powers != alone}
-    value = plus({}, rest, Fraction(-1, equality[alone]))
-    found = witness(tuple((with_value(own, alone.index(1), value), signs) for own, signs in facts), size)
-    total: Polynomial = {}
+def over(first: Polynomial, second: Polynomial) -> Polynomial | None:
+    """Return first / second, or None where the second does not divide the first."""
+    lead, found = max(second), dict[tuple[int, ...], Any]()
+    while first:
+        powers = tuple(map(int.__sub__, max(first), lead))
+        if min(powers) < 0:
+            return None
+        found[powers] = Fraction(first[max(first)]) / second[lead]
+        first = plus(first, times(second, {powers: found[powers]}), -1)
+    return found
+
+
+def multiple(facts: Facts) -> Witness | None:
+    """Return a witness that the last fact, of one sign, is impossible: its polynomial is a multiple of an equality."""
+    *equalities, (top, signs) = facts
+    for place, (own, zero) in enumerate(equalities):
+        quotient = over(top, own) if own and zero == {0} and signs in ({1}, {-1}) else None
+        if quotient is not None:
+            sign = Fraction(min(signs))
+            return [(sign, (len(facts) - 1,), None), (Fraction(1), (place,), plus({}, quotient, -sign))]
+    return None
+
+
+def _lifted(at: int, variable: int, facts: Facts, size: int) -> Witness | None:
+    """Return a witness by one for the facts with an equality put in; the sum of its terms is a multiple of it."""
+    value, total = alone(facts[at][0], variable), dict[tuple[int, ...], Any]()
+    found = witness(tuple((with_value(own, variable, value), signs) for own, signs in facts), size)
     for number, places, factor in found or ():
-        term: Polynomial = {(0,) * size: number} if factor is None else plus({}, factor, number)
+        term: Polynomial = plus({}, factor or {(0,) * size: 1}, number)
         for place in places:
             term = times(term, facts[place][0])
         total = plus(total, term)
-    multiple = over(total, equality) or {}
-    return found if found is None or not multiple else [*found, (Fraction(-1), (at,), multiple)]
+    return found if not total or found is None else [*found, (Fraction(-1), (at,), over(total, facts[at][0]))]
 
 
 def _nonnegative(at: int, own: Polynomial, signs: frozenset[int]) -> Product | None:
     """Return a fact as a product that is not negative: the polynomial, its negative or its square."""
-    if signs <= {0, 1} and 1 in signs:
-        return Product(1, (at,), own, 0 not in signs)
-    if signs <= {0, -1} and -1 in signs:
-        return Product(-1, (at,), plus({}, own, -1), 0 not in signs)
-    return Product(1, (at, at), times(own, own), True) if signs == {-1, 1} else None
+    if signs == {-1, 1}:
+        return Product(1, (at, at), times(own, own), True)
+    sign = 1 if signs <= {0, 1} else -1
+    return Product(sign, (at,), plus({}, own, sign), 0 not in signs) if signs in _ONE_SIDED else None
 
 
-def _times(first: Product, second: Product) -> Product:
-    value, places = times(first.value, second.value), first.places + second.places
-    return Product(first.sign * second.sign, places, value, first.positive and second.positive)
+_ONE_SIDED = [frozenset(signs) for signs in ({1}, {0, 1}, {-1}, {-1, 0})]
 
 
 def _degree(one: Polynomial) -> int:
     return max(map(sum, one), default=0)
-
-
-def _monomials(size: int, degree: int) -> list[tuple[int, ...]]:
-    """Return the exponents of all monomials up to a degree."""
-    chosen = (
-        choice for many in range(degree + 1) for choice in combinations_with_replacement(range(size), many)
-    )
-    return [tuple(map(choice.count, range(size))) for choice in chosen]
 
 
 def _sum_to_zero(
@@ -119,60 +148,47 @@ def _sum_to_zero(
     from scipy.optimize import linprog
     from scipy.sparse import csr_matrix
 
-    columns = [product.value for product in products]
-    columns += [value for _, _, value in multiples] + [plus({}, value, -1) for _, _, value in multiples]
+    values = [product.value for product in products] + [value for _, _, value in multiples]
     rows: dict[Any, int] = {}
-    entries = [(rows.setdefault(k, len(rows) + 1), at, float(v)) for at, one in enumerate(columns) for k, v in one.items()]
-    entries += [(0, at, 1.0) for at, product in enumerate(products) if product.positive]
-    where, at, numbers = zip(*entries, strict=True)
-    matrix = csr_matrix((numbers, (where, at)), shape=(len(rows) + 1, len(columns)))
-    wanted = np.zeros(len(rows) + 1)
-    wanted[0] = 1.0
-    solved = linprog(np.ones(len(columns)), A_eq=matrix, b_eq=wanted, method="highs-ds")
+    entries = [(rows.setdefault(k, len(rows) + 1), at, v) for at, value in enumerate(values) for k, v in value.items()]
+    entries += [(0, at, 1) for at, product in enumerate(products) if product.positive]
+    where, which, numbers = zip(*entries, strict=True)
+    matrix = csr_matrix((list(map(float, numbers)), (where, which)), shape=(len(rows) + 1, len(values)))
+    free = [(0, None)] * len(products) + [(None, None)] * len(multiples)
+    wanted = np.eye(1, len(rows) + 1)[0]
+    solved = linprog(np.zeros(len(values)), A_eq=matrix, b_eq=wanted, bounds=free, method="highs-ds")
     if solved.status != 0:
         return None
-    used = [int(at) for at in np.flatnonzero(solved.x > 1e-10)]
-    exact = _in_fractions([({**columns[at], None: int(at < len(products) and products[at].positive)}) for at in used])
-    if exact is None or min(exact) < 0:
+    used = [int(at) for at in np.flatnonzero(abs(solved.x) > 1e-10)]
+    exact = _in_fractions([entry for entry in entries if entry[1] in used], used, len(rows) + 1)
+    if exact is None or any(exact[at] < 0 for at in used if at < len(products)):
         return None
-    found: Witness = []
     factors: dict[int, Polynomial] = {}
-    for at, number in zip(used, exact, strict=True):
-        if at < len(products):
-            found.append((number * products[at].sign, products[at].places, None))
-        else:
-            place, powers, _ = multiples[(at - len(products)) % len(multiples)]
-            sign = 1 if at < len(products) + len(multiples) else -1
-            factors[place] = plus(factors.get(place, {}), {powers: number * sign})
-    found += [
-        (next(iter(own.values())), (at,), None) if not any(map(any, own)) else (Fraction(1), (at,), own)
-        for at, own in factors.items()
-        if own
+    for at in used:
+        if at >= len(products) and exact[at]:
+            place, powers, _ = multiples[at - len(products)]
+            factors.setdefault(place, {})[powers] = exact[at]
+    own = [
+        (exact[at] * products[at].sign, products[at].places, None) for at in used if at < len(products) and exact[at]
     ]
-    return [term for term in found if term[0]]
+    return [*own, *((Fraction(1), (at,), factor) for at, factor in factors.items())]
 
 
-def _in_fractions(columns: Sequence[dict[Any, Any]]) -> list[Fraction] | None:
-    """Return numbers with which columns sum to 0, and to 1 in the row None; None where there are none."""
-    rows = [[Fraction(column.get(None, 0)) for column in columns] + [Fraction(1)]] + [
-        [*(Fraction(column.get(row, 0)) for column in columns), Fraction(0)]
-        for row in dict.fromkeys(row for column in columns for row in column if row is not None)
-    ]
-    pivots: list[int] = []
-    for at in range(len(columns)):
-        place = next((place for place in range(len(pivots), len(rows)) if rows[place][at]), None)
-        if place is None:
-            continue
-        rows[len(pivots)], rows[place] = rows[place], rows[len(pivots)]
-        own = rows[len(pivots)]
-        own[:] = [number / own[at] for number in own] if own[at] != 1 else own
-        for place, row in enumerate(rows):
-            if place != len(pivots) and row[at]:
-                rows[place] = [number - row[at] * less for number, less in zip(row, own, strict=True)]
-        pivots.append(at)
-    if any(row[-1] for row in rows[len(pivots) :]):
+def _in_fractions(
+    entries: Sequence[tuple[int, int, Any]], used: Sequence[int], rows: int
+) -> dict[int, Fraction] | None:
+    """Return the numbers of columns whose sum is 1 in row 0, and 0 in the others; None where there are none."""
+    from sympy.polys.domains import QQ
+    from sympy.polys.matrices import DomainMatrix
+
+    filled: dict[int, dict[int, Any]] = {0: {len(used): QQ(1)}}
+    for row, at, number in entries:
+        filled.setdefault(row, {})[used.index(at)] = QQ(number.numerator, number.denominator)
+    reduced, pivots = DomainMatrix(filled, (rows, len(used) + 1), QQ).rref()
+    if len(used) in pivots:
         return None
-    found = [Fraction(0)] * len(columns)
-    for place, at in enumerate(pivots):
-        found[at] = rows[place][-1]
-    return found
+    last = [reduced[place, len(used)].element for place in range(len(pivots))]
+    return dict.fromkeys(used, Fraction(0)) | {
+        used[at]: Fraction(int(number.numerator), int(number.denominator))
+        for at, number in zip(pivots, last, strict=True)
+    }

@@ -108,6 +108,9 @@ def prove(  # noqa: PLR0913 - typer takes an argument an option
         typer.Option(help="Most processor seconds per theorem; by default 60 for --scheme without --k, else no limit."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the distributions on which each proved theorem is tried.")] = 13,
+    certificate: Annotated[
+        Path | None, typer.Option(help="File for the certificate of one theorem, or folder for those of several.")
+    ] = None,
     out: OutOption = None,
 ) -> None:
     """Prove for ALL distributions on a few tokens that verifiers are lossless and their acceptance formulas correct.
@@ -123,10 +126,12 @@ def prove(  # noqa: PLR0913 - typer takes an argument an option
       spec-math prove "recursive rejection: lossless" "SpecHub"
 
       spec-math prove --scheme mypackage.verifiers:mine --tokens 2,3
+
+      spec-math prove "SpecHub: lossless" --certificate proofs
     """
     from spec_math.studies import proofs as of_proofs
 
-    wanted = of_proofs.Wanted(tuple(words or ()), quick, tuple(scheme or ()), tokens, k, jobs, limit, seed)
+    wanted = of_proofs.Wanted(tuple(words or ()), quick, tuple(scheme or ()), tokens, k, jobs, limit, seed, certificate)
     study(
         (lambda _: of_proofs.listing(wanted)) if only_list else lambda progress: of_proofs.study(wanted, progress), out
     )

@@ -59,6 +59,8 @@ class Proof:
     tried: int = 0
     not_judged: int = 0
     undecided: Reason | None = None
+    witnesses: int = 0
+    z3_alone: int = 0
 
     def __bool__(self) -> bool:
         return self.verdict == "proved"

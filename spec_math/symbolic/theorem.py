@@ -6,42 +6,16 @@ Source: worked out here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math.chance import Coin
+from spec_math.chance import Coin, law
 from spec_math.notebook import BAD, card, law_table
 from spec_math.number_types import as_text
 from spec_math.verdict import Lossy, Reason, Undecided
-
-
-Masses = tuple[tuple[str, int], ...]
-"""A product of masses: pairs of a distribution's name and a token."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The program behind a statement, and what the statement says of it, for a certificate.
-
-    wanted: the probability of each outcome as a product of masses, {outcome: masses}. formulas: the mean of a number
-    that an outcome has, and the value that it should have, {what: (number of an outcome, value)}. bounds: values that
-    are at least 0. hypothesis: a value that is at most 0 where the statement speaks. drafts: how many first draws are
-    i.i.d. drafts from `d`; None where the drafts are no such draws.
-
-    Made by the `evidence` of a `Theorem`.
-    """
-
-    program: Callable[[Coin], Any] = lambda _: ""
-    wanted: Mapping[Any, Masses] = field(default_factory=dict[Any, Masses])
-    formulas: Mapping[str, tuple[Callable[[Any], Any], Any]] = field(
-        default_factory=dict[str, tuple[Callable[[Any], Any], Any]]
-    )
-    bounds: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    hypothesis: Any = None
-    drafts: int | None = None
 
 
 @dataclass(frozen=True)
@@ -51,8 +25,8 @@ class Theorem:
     The statement is a program like any other, called with `laws` {name: number of tokens} and then the scalars. It
     returns a verdict: true or false, as `Lossless` and `Lossy` are, or None where its hypotheses do not hold. Given
     Fractions it decides one case, given symbols all. `seconds` is about what the proof takes on one core. `formal`
-    names the theorem in Rocq that says the same for every vocabulary, if there is one. `evidence` takes what the
-    statement takes.
+    names the theorem in Rocq that says the same for every vocabulary, if there is one. `hypothesis` takes what the
+    statement takes, and is at most 0 where the statement is not None.
 
     >>> Theorem("nothing is negative", "all laws on 2 tokens", lambda law: min(law) >= 0, {"t": 2}).scope
     'all laws on 2 tokens'
@@ -65,7 +39,7 @@ class Theorem:
     scalars: tuple[str, ...] = ()
     seconds: float = 1.0
     formal: str = ""
-    evidence: Callable[..., Evidence] | None = None
+    hypothesis: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -176,9 +150,20 @@ class Fails:
         return f"{self.what} is {as_text(self.found)}, not {as_text(self.wanted)}"
 
 
-def equal(pairs: Mapping[str, tuple[Any, Any]]) -> Literal[True] | Fails:
-    """Compare what a program does with what a formula says, {what: (program, formula)}."""
-    for what, (found, wanted) in pairs.items():
+class AsFormulas(NamedTuple):
+    """A program has the means of its formulas: {what: (the number of an outcome, its mean)}."""
+
+    program: Callable[[Coin], Any]
+    formulas: Mapping[str, tuple[Callable[[Any], Any], Any]]
+
+
+def equal(
+    program: Callable[[Coin], Any], formulas: Mapping[str, tuple[Callable[[Any], Any], Any]]
+) -> AsFormulas | Fails:
+    """Compare means of a program, walked path by path, with formulas: {what: (the number of an outcome, its mean)}."""
+    masses = law(program)
+    for what, (number, wanted) in formulas.items():
+        found = sum((number(outcome) * mass for outcome, mass in masses.items()), Fraction(0))
         if found != wanted:
             return Fails(what, found, wanted)
-    return True
+    return AsFormulas(program, formulas)
