@@ -20,8 +20,9 @@ from spec_math.block_level import (
 )
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.lengths import given_drafts
+from spec_math.block_level.lengths import given_drafts, target_text
 from spec_math.block_level.lengths.given_drafts import AtNode, Chances, Nodes
+from spec_math.block_level.lengths.target_text import Along, Met
 from spec_math.block_level.multi_path import HighestRank
 from spec_math.block_level.optimum import OptimalLength
 from spec_math.block_level.selected_chain import Selection
@@ -143,6 +144,7 @@ class Method:
     prepare: Callable[[Nodes, int], Given] = _not_on_paths
     terms: Terms = _not_on_paths
     effort: int = 1
+    along: Along | None = None
     verifier: Verifier | None = None
     on_tree: GenerateTree | None = None
     tree: TreeRule | None = None
@@ -200,7 +202,9 @@ def _of_one(
     )
 
 
-def _walk(name: str, verifier: Verifier, at_node: Callable[[Nodes], AtNode], terms: Terms, **facts: Any) -> Method:
+def _walk(
+    name: str, verifier: Verifier, at_node: Callable[[Nodes], AtNode], met: Met, terms: Terms, **facts: Any
+) -> Method:
     """SpecTr's walk with a verifier at every node."""
 
     def on_tree(coin: Coin, target: Model, draft: Model, prefix: Tokens, widths: tuple[int, ...]) -> Tokens:
@@ -218,6 +222,7 @@ def _walk(name: str, verifier: Verifier, at_node: Callable[[Nodes], AtNode], ter
         expected,
         lambda nodes, _: lambda chains, lookahead: given_drafts.at_nodes(nodes.laws, chains, lookahead, at_node(nodes)),
         terms,
+        along=target_text.walk(met),
         verifier=verifier,
         on_tree=on_tree,
         **facts,
@@ -280,6 +285,7 @@ TOKEN_BY_TOKEN = _of_one(
     chain.generate,
     chain.expected,
     given_drafts.token_by_token,
+    along=target_text.token_by_token,
     proven=(
         Proven((1, 1), 1.2, length=1.5, formal="chain_is_lossless"),
         Proven((1, 1), 0.3, end=1),
@@ -293,6 +299,7 @@ AS_A_BLOCK = _of_one(
     block.generate,
     block.expected,
     given_drafts.as_block,
+    along=target_text.as_block,
     proven=(Proven((1, 1), 3.0, length=10.5, formal="block_is_lossless"), Proven((1, 1), 0.5, end=1)),
     tree=tree_rules.AS_A_BLOCK,
     pages=("theorems/block", "how_to/write_a_block_verifier"),
@@ -301,6 +308,7 @@ PLAN_AT_EVERY_NODE = _walk(
     "optimal plan at every node",
     spectr.by_plan,
     lambda nodes: nodes.plan,
+    target_text.by_plan,
     _enumerated,
     proven=(),
     tree=tree_rules.PLAN,
@@ -313,6 +321,7 @@ METHODS: tuple[Method, ...] = (
         "recursive rejection at every node",
         recursive.verify,
         lambda nodes: nodes.recursive,
+        target_text.recursive,
         _enumerated,
         proven=(Proven((2, 1), 3.6, formal="tree_is_lossless"),),
         tree=tree_rules.RECURSIVE,
@@ -322,6 +331,7 @@ METHODS: tuple[Method, ...] = (
         "K-SEQ at every node",
         k_sequential.verify,
         lambda nodes: nodes.k_sequential,
+        target_text.k_sequential,
         _in_closed_form,
         proven=(),
         tree=tree_rules.K_SEQUENTIAL,
@@ -356,6 +366,7 @@ METHODS: tuple[Method, ...] = (
         "greedy multi-path",
         multi_path,
         HighestRank,
+        along=target_text.highest_rank,
         tree=tree_rules.MULTI_PATH,
         proven=(Proven((2, 1), 40.0, formal="multi_path_is_lossless"),),
         pages=("theorems/multi_path",),
@@ -364,6 +375,7 @@ METHODS: tuple[Method, ...] = (
         "chain priorities",
         chain_priorities,
         Priorities,
+        along=target_text.priorities,
         terms=16,
         effort=2,
         proven=(Proven((2,), 0.4), Proven((3,), 0.6)),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array
+from spec_math.arrays import Array, divide
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.tree import Node, checked_widths, grow
 from spec_math.chance import Coin
@@ -144,32 +144,34 @@ def law(verifier: Verifier, target: Array, draft: Array, n: int) -> dict[tuple[i
 def of_k_sequential(target: Array, draft: Array, n: int) -> dict[tuple[int, int], Any]:
     """Compute that law for K-SEQ at γ* in O(V n²), by a count of copies over the n drafts.
 
-    A draft is y and passes its test with mass a = min(d, t/γ), is y and fails with d − a, and is another and fails with
-    1 − β − (d − a). After the first pass each draft is y with mass d(y). Where all fail, y comes from the residual.
-    target, draft: [V]; the result is {(token, how many drafts agree with it): mass}.
+    A draft passes its test with mass min(d, t/γ). target, draft: [V]; the result is {(token, copies): mass}.
     Source: SpecTr, Alg. 2.
     """
     gamma = k_sequential.gamma_star(target, draft, n)
     passed = np.minimum(draft, target / gamma)
-    missed = 1 - passed.sum()
-    left = target - passed * sum(missed**j for j in range(n))
-    result: dict[tuple[int, int], Any] = {}
-    for token, (d, a) in enumerate(zip(draft, passed, strict=True)):
-        if d == 0:
-            continue
-        failing = np.array([missed * 0 + 1] + [missed * 0] * n)
-        passing = failing * 0
-        for _ in range(n):
-            passing = (1 - d) * passing + _one_more(d * passing + a * failing)
-            failing = (missed - (d - a)) * failing + _one_more((d - a) * failing)
-        total = failing.sum()
-        for spectr in range(1, n + 1):
-            mass = passing[spectr] + (left[token] * failing[spectr] / total if total else 0)
-            if mass:
-                result[token, spectr] = mass
-    return result
+    met = copies_emitted(target, draft, [passed] * n, [1 - passed.sum()] * n)
+    return {(token, copies): met[token, copies] for token, copies in np.argwhere(met > 0).tolist() if copies}
 
 
-def _one_more(masses: Any) -> Any:
-    """Return the masses of counts 0..n where each count is one more."""
-    return np.append(masses[:1] * 0, masses[:-1])
+def copies_emitted(target: Array, draft: Array, passed: Sequence[Array], missed: Sequence[Any]) -> Array:
+    """Return P(token emitted, m of n i.i.d. drafts carry it), [..., n + 1], of n tests one after another.
+
+    Test j meets a draft y that passes with mass a_j = `passed[j]`, y that fails with d − a_j, and another token that
+    fails with w_j − (d − a_j), w_j = `missed[j]` the chance that it fails. After the first pass each draft is y with
+    mass d. Where all fail, y comes from the residual, with what is left of t. Masses [...] of one token each.
+    """
+    nothing = draft[..., None] * 0
+    failing = np.concatenate([nothing + 1] + [nothing] * len(passed), axis=-1)
+    passing, left, reached = failing * 0, target, draft * 0 + 1
+    for own, rest in zip(passed, missed, strict=True):
+        fails = draft - own
+        passing = _mixed(1 - draft, passing, draft) + _mixed(nothing[..., 0], failing, own)
+        failing = _mixed(rest - fails, failing, fails)
+        left, reached = left - own * reached, reached * rest
+    return passing + divide(left, reached, left * 0)[..., None] * failing
+
+
+def _mixed(other: Any, masses: Array, own: Any) -> Array:
+    """Return the masses of counts [..., n + 1] after one more draft, which is another token, or the token itself."""
+    more = np.concatenate([masses[..., :1] * 0, masses[..., :-1]], axis=-1)
+    return np.asarray(other)[..., None] * masses + np.asarray(own)[..., None] * more
