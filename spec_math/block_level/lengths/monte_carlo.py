@@ -14,7 +14,7 @@ import numpy as np
 
 from spec_math import array_coin
 from spec_math.arrays import count
-from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.conditionals import Conditionals, conditional, in_numpy
 from spec_math.block_level.lengths.given_drafts import Nodes
 from spec_math.block_level.methods import DISTINCT, METHODS, TOKEN_BY_TOKEN, Method
 from spec_math.language.context_tree import padded
@@ -255,14 +255,23 @@ class GatheredLaws(Conditionals):
 
     def _gather(self, paths: Sequence[Tokens], role: str, model: Any) -> None:
         missing = [path for path in dict.fromkeys(paths) if (role, path) not in self._rows]
-        if missing and isinstance(model, NGram | TemperedNGram):
-            contexts = np.array([padded(self.prefix + path, model.order - 1) for path in missing], dtype=np.int64)
-            rows = model.rows(contexts.reshape(len(missing), model.order - 1))
-            for path, row in zip(missing, rows, strict=True):
-                self._rows[role, path] = row
-        elif missing and isinstance(model, Recorded | TemperedRecorded | KeptRows):
-            rows = model.rows_after([self.prefix + path for path in missing])
+        if missing and isinstance(model, NGram | TemperedNGram | Recorded | TemperedRecorded | KeptRows):
+            rows = rows_after(model, [self.prefix + path for path in missing])
             self._rows.update({(role, path): row for path, row in zip(missing, rows, strict=True)})
+
+
+def rows_after(model: Model, prefixes: Sequence[Tokens]) -> Sequence[FLOAT]:
+    """Return the distributions [V] after many prefixes: asked for at once of models that can, else one by one.
+
+    Raises:
+        ValueError, TypeError: as `conditional`, of a model that is asked one by one.
+    """
+    if isinstance(model, NGram | TemperedNGram):
+        contexts = np.array([padded(prefix, model.order - 1) for prefix in prefixes], dtype=np.int64)
+        return model.rows(contexts.reshape(len(prefixes), model.order - 1))
+    if isinstance(model, Recorded | TemperedRecorded | KeptRows):
+        return model.rows_after(prefixes)
+    return [in_numpy(conditional(model, prefix)) for prefix in prefixes]
 
 
 def extended(laws: GatheredLaws, stems: Sequence[Tokens], lookahead: int, rng: Any) -> list[Tokens]:
