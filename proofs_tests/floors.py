@@ -9,7 +9,7 @@ from collections.abc import Iterator
 # of each other. `spec_math/__init__.py` is the roof.
 FLOORS = [
     {"lazy", "number_types", "kernels", "notebook", "files", "mean", "invariants", "wording"},
-    {"remembering"},
+    {"remembering", "decision"},
     {"arrays", "float_allowance", "verdict_values", "result"},
     {"masses"},
     {"chance", "distribution", "roots", "common_denominator", "array_coin"},
