@@ -9,8 +9,8 @@ from math import inf
 from typing import Any
 
 from spec_math.block_level.methods import AS_A_BLOCK, TOKEN_BY_TOKEN, Method
-from spec_math.mean import Mean, known, number
-from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, curve, sentences
+from spec_math.mean import Mean, known
+from spec_math.result import Column, Row, Table
 from spec_math.studies.costs import CALLS, Costs
 from spec_math.studies.frontier.contenders import Shape
 
