@@ -1,1 +1,1 @@
-"""Advice: from recorded logits and measured latencies to a method, its speed-up, and the costs that change the choice."""
+"""Advice: from recorded logits and measured latencies to a method, its speed-up and what would change it."""

@@ -6,7 +6,7 @@ Row p is the distribution that token p was drawn from. The text is tested agains
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log
 from typing import Any
 
@@ -40,7 +40,7 @@ class Files:
     tokens: Sequence[str]
     documents: str = ""
     logits: bool = False
-    filters: Filters = Filters()
+    filters: Filters = field(default_factory=Filters)
     text_of: str = "target"
 
 
@@ -103,7 +103,7 @@ def _writer(files: Files, target: str, draft: str) -> Positions | None:
         return _rows(files, target, target, parsed_filters([files.text_of]))
     if not any(ending in files.text_of for ending in (".npy", ".npz", ".safetensors")):
         raise ValueError(
-            f"--text-of takes target, draft, filters such as temperature=0.7,top_p=0.9, or a file of the writer's rows; "
+            "--text-of takes target, draft, filters such as temperature=0.7,top_p=0.9, or a file of the writer's rows; "
             f"got {files.text_of!r}. The distribution of a person's text is not known: record text that a model wrote"
         )
     return _rows(files, files.text_of, files.text_of, Filters())
@@ -136,8 +136,8 @@ def _chunks(streams: Sequence[tuple[Positions, Positions | None]]) -> Iterator[C
 
 SAID = {
     "draft": "the tokens fit the draft's rows better: exchange --target and --draft, or add --text-of draft",
-    "before": "the tokens fit the row before theirs: rows are shifted by one, so leave out the first token and last row",
-    "after": "the tokens fit the row after theirs: rows are shifted by one, so leave out the last token and first row",
+    "before": "the tokens fit the row before theirs: rows are shifted by one, leave out the first token and last row",
+    "after": "the tokens fit the row after theirs: rows are shifted by one, leave out the last token and first row",
     "": "say with --temperature, --filter or --text-of what wrote the text",
 }
 
@@ -152,11 +152,11 @@ def tested(chunks: Iterator[Chunk], tokens: Any) -> Iterator[Chunk]:
     Raises:
         ValueError: it exceeds that; the message names the rows that the tokens fit better.
 
-    >>> rows = np.array([[1.0, 0.0], [1.0, 0.0]])
+    >>> rows = np.array([[0.0, 1.0], [1.0, 0.0]])
     >>> next(tested(iter([(rows, rows)]), np.array([0, 1])))
     Traceback (most recent call last):
-    ValueError: position 1: tokens do not fit the rows at their places; say with --temperature, --filter or --text-of \
-what wrote the text
+    ValueError: position 1: tokens do not fit the rows at their places; the tokens fit the row before theirs: rows are \
+shifted by one, leave out the first token and last row
     """
     evidence, fits, start, last = np.zeros(3), dict.fromkeys(SAID, 0.0), 0, None
     for chunk in chunks:
