@@ -1,10 +1,10 @@
 """Decisions between candidates that are compared in pairs on the same texts, valid whenever sampling stops.
 
-A unit, such as a text, gives one bounded value of each candidate. Units need not be alike: S is the running average of
-the conditional means E[x_i | units before i]. A wealth Σ_j w_j Π_i (1 + λ_j y_i), with constant stakes λ_j, weights w_j
-that sum to 1 and λ_j y_i > −1, has mean at most 1 where the conditional means of y sum to at most 0. For with μ_i those
-means, Π (1 + λ y_i)/(1 + λ μ_i) is a nonnegative martingale, and Π (1 + λ μ_i) ≤ exp(λ Σ μ_i) ≤ 1. So by Ville it ever
-reaches 1/α with chance α at most.
+A unit, such as a text, gives one bounded value of each candidate. Units need not be alike: a mean is the running
+average of the conditional means E[x_i | units before i]. A wealth Σ_j w_j Π_i (1 + λ_j y_i), with constant stakes λ_j, weights
+w_j that sum to 1 and λ_j y_i > −1, has mean at most 1 where the conditional means of y sum to at most 0. For with μ_i
+those means, Π (1 + λ y_i)/(1 + λ μ_i) is a nonnegative martingale, and Π (1 + λ μ_i) ≤ exp(λ Σ μ_i) ≤ 1. So by Ville it
+ever reaches 1/α with chance α at most.
 
 Source: Waudby-Smith and Ramdas 2024 (betting), Section 4; Ville 1939. Even-Dar, Mannor and Mansour 2006 (successive
 elimination).
@@ -13,8 +13,8 @@ elimination).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from math import log
+from dataclasses import dataclass, replace
+from math import inf, log, nan
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,34 +22,43 @@ import numpy as np
 from spec_math.mean import Mean
 from spec_math.wording import listed
 
-FLOAT = np.ndarray[Any, np.dtype[np.float64]]
+FLOAT = np.ndarray[Any, np.dtype[Any]]
 
 SHARES = tuple(0.95 * 0.6**power for power in range(9))
 """Shares of the wealth that the bets may lose; all start with the same money."""
 
-FIRST, GROWTH = 16, 1.3
-"""Units before the first look, and the factor from one look to the next; any looks are valid."""
+FIRST, GROWTH, HEAD = 16, 1.25, 64
+"""Units before the first look, the factor from one look to the next, and how many units later dear candidates enter."""
 
-HALVINGS = 18
+HALVINGS = 16
 """Halvings of a range on the way to an end of an interval; the end is rounded outwards."""
 
 ROUNDING = 2.0**-20
 """More than a log wealth is off by."""
 
+STATEMENTS = 10
+"""One-sided statements of each candidate: 4 of the decision, 2 ends each of its mean, its share and a difference."""
+
 
 class Candidate(NamedTuple):
-    """One of the things compared: its name, and the range that its values lie in."""
+    """One of the things compared: its name, and the range of its values, least ≥ 0.
+
+    One that is `dear` to measure enters later. One that is `bounded` has values that its own never exceed in the mean,
+    in the same range, on the same units; they are cheap, and may show that it is slower before it is measured.
+    """
 
     name: str
     least: float
     most: float
+    dear: bool = False
+    bounded: bool = False
 
 
 @dataclass(frozen=True)
 class Terms:
     """The terms of a race: the most units, the confidence, and the relative margin within which two are equivalent.
 
-    With `everyone`, candidates that are out are measured all the same.
+    With `everyone`, all candidates are measured on all units, whatever is decided.
     """
 
     budget: int
@@ -58,9 +67,8 @@ class Terms:
     everyone: bool = False
 
 
-Units = Callable[[int, Sequence[int]], FLOAT]
-"""(n, active) -> values [at most n, active] of the next units, for the places of the active candidates; none: the end.
-"""
+Measure = Callable[[range, Sequence[int], bool], FLOAT]
+"""(units, places, bounds) -> values [units, places] of candidates, or their bounds; fewer rows where the units end."""
 
 Outcome = Literal["take", "equivalent", "undecided"]
 
@@ -69,96 +77,91 @@ Outcome = Literal["take", "equivalent", "undecided"]
 class Decision:
     """The end of a race.
 
-    `taken`: the place of the candidate to take, or of the leader where nothing is decided. `rivals`: the places of those
-    not shown slower. `values`: for each candidate its values [n] over the first n units. `more`: about how many more
-    units would decide. The decision and every interval of `mean`, `difference` and `share` hold together with the
-    stated confidence: half of what may fail is the decision's, and the rest is shared out equally.
+    `taken`: the place of the candidate to take, or of the leader where nothing is decided. `rivals`: the places of
+    those that are not shown to be slower. `values` and `bounds`: for each candidate those on the first units. `more`: about
+    how many more units would decide.
+
+    The decision and all its intervals hold together with the stated confidence, which is shared out equally among
+    `STATEMENTS` for each candidate. The decision is wrong only where the best candidate is beaten in one of its own
+    pairs, so that pairs without it need no share.
     """
 
-    outcome: Outcome
-    taken: int
-    rivals: tuple[int, ...]
     candidates: Sequence[Candidate]
-    values: Sequence[FLOAT]
     terms: Terms
+    values: list[FLOAT]
+    bounds: list[FLOAT]
+    outcome: Outcome = "undecided"
+    taken: int = 0
+    rivals: tuple[int, ...] = ()
     more: int = 0
 
     @property
-    def units(self) -> int:
-        """The units that the race took."""
-        return len(self.values[self.taken])
-
-    @property
     def chance(self) -> float:
-        """The chance that each one-sided statement of the race or of an interval fails."""
-        return (1 - self.terms.confidence) / (8 * max(1, len(self.candidates)))
+        """The chance that each one-sided statement fails, at most."""
+        return (1 - self.terms.confidence) / (STATEMENTS * len(self.candidates))
 
     def mean(self, place: int) -> Mean:
-        """Return the mean of a candidate's values, with an interval.
+        """Return the mean of a candidate's values, with its interval.
 
-        >>> decision = race([Candidate("a", 0, 1)], lambda n, active: np.full((n, 1), 0.5), Terms(64))
-        >>> decision.mean(0).value, decision.mean(0).samples
+        >>> found = race([Candidate("a", 0, 1)], lambda units, places, _: np.full((len(units), 1), 0.5), Terms(64))
+        >>> found.mean(0).value, found.mean(0).samples
         (0.5, 16)
         """
-        return interval(self.values[place], *self.candidates[place][1:], chance=self.chance)
+        _, least, most, *_ = self.candidates[place]
+        return interval(self.values[place], least, most, chance=self.chance)
+
+    def share(self, place: int) -> Mean | None:
+        """Return the mean of a candidate over that of its bounds, on the same units; None where it is not bounded."""
+        one, both = self.candidates[place], min(len(self.values[place]), len(self.bounds[place]))
+        if not both:
+            return None
+        bounds = self.bounds[place][:both]
+        return interval(self.values[place][:both], one.least, one.most, bounds, chance=self.chance).between(0, 1)
 
     def difference(self, place: int, other: int) -> Mean:
-        """Return the mean difference of two candidates on the units of both, with an interval."""
-        (_, low, high), (_, least, most) = self.candidates[place], self.candidates[other]
-        mine, theirs = self.values[place], self.values[other]
-        both = min(len(mine), len(theirs))
-        return interval(mine[:both] - theirs[:both], low - most, high - least, chance=self.chance)
+        """Return the mean difference of two candidates on the units of both, with its interval."""
+        me, you = self.candidates[place], self.candidates[other]
+        both = min(len(self.values[place]), len(self.values[other]))
+        values = self.values[place][:both] - self.values[other][:both]
+        return interval(values, me.least - you.most, me.most - you.least, chance=self.chance)
 
     def sentence(self, thing: str = "samples") -> str:
-        """Say what to take, or what would decide.
+        """Say what to take, or how many more units would decide.
 
         >>> rows = np.tile([1.0, 0.25], (200, 1))
         >>> pair = [Candidate("A", 0, 1), Candidate("B", 0, 1)]
-        >>> race(pair, lambda n, active: rows[:n, active], Terms(200)).sentence()
-        'Take A: no other candidate is as fast.'
+        >>> race(pair, lambda units, places, _: rows[units][:, places], Terms(200)).sentence()
+        'Take A: every other candidate is slower.'
         """
-        name = self.candidates[self.taken].name
+        name, margin = self.candidates[self.taken].name, f"{100 * self.terms.margin:g} %"
         others = [self.candidates[place].name for place in self.rivals]
-        shown = listed(others[:2] + [f"{len(others) - 2} others"] if len(others) > 3 else others)
-        margin = f"{100 * self.terms.margin:g} %"
+        shown = listed(others if len(others) <= 3 else [*others[:2], f"{len(others) - 2} others"])
         if self.outcome == "take":
-            return f"Take {name}: no other candidate is as fast."
+            return f"Take {name}: every other candidate is slower."
+        if self.outcome == "equivalent" and self.simplest:
+            return f"Take {name}: {name} and {shown} are equivalent within {margin}, and {name} is the simplest."
         if self.outcome == "equivalent":
-            if self._within():
-                return f"Take {name}: {name} and {shown} are equivalent within {margin}, and {name} is simpler."
-            return f"Take {name}: {shown} may be as fast, but no candidate is more than {margin} faster."
+            return f"Take {name}: no other candidate is more than {margin} faster. As fast may be {shown}."
+        units = len(self.values[self.taken])
         return (
-            f"Not decided with this budget of {self.units:,} {thing}: {name} leads, and {shown} may be more than "
-            f"{margin} faster. About {self.more:,} more {thing} would decide."
-        )
-
-    def _within(self) -> bool:
-        """Say whether the taken one is the simplest of its rivals, and shown to be at most the margin faster."""
-        return all(self.taken < place for place in self.rivals) and all(
-            _settled(self._pair(place, self.taken), self.terms.margin, self._bar) for place in self.rivals
+            f"Not decided with this budget of {units:,} {thing}: {name} leads, and {shown} may be more than {margin} "
+            f"faster. About {self.more:,} more {thing} would decide."
         )
 
     @property
-    def _bar(self) -> float:
-        return -log(self.chance)
+    def simplest(self) -> bool:
+        """True if the taken one is simpler than its rivals, and none is more than the margin slower."""
+        return all(self.taken < one and self.beats(one, self.taken, self.terms.margin) for one in self.rivals)
 
-    def _pair(self, place: int, other: int) -> _Pair:
-        return _Pair(self.values[place], self.values[other], self.candidates[place], self.candidates[other])
-
-
-class _Pair(NamedTuple):
-    """The values of two candidates on the same units, and the candidates."""
-
-    mine: FLOAT
-    theirs: FLOAT
-    me: Candidate
-    other: Candidate
-
-
-def _settled(pair: _Pair, margin: float, bar: float) -> bool:
-    """Say whether the other is shown to be less than (1 + margin) times as fast; with a margin of 0, to be slower."""
-    worst = pair.other.most - (1 + margin) * pair.me.least
-    return log_wealth((1 + margin) * pair.mine - pair.theirs, worst) >= bar
+    def beats(self, place: int, other: int, margin: float = 0.0) -> bool:
+        """Say whether (1 + margin) times one candidate is shown to be faster than another, or than its bound."""
+        me, you, mine = self.candidates[place], self.candidates[other], (1 + margin) * self.values[place]
+        worst = you.most - (1 + margin) * me.least
+        for theirs in (self.values[other], self.bounds[other]):
+            both = min(len(mine), len(theirs))
+            if both and log_wealth(mine[:both] - theirs[:both], worst) >= -log(self.chance):
+                return True
+        return False
 
 
 def log_wealth(gains: FLOAT, worst: float) -> float:
@@ -168,19 +171,19 @@ def log_wealth(gains: FLOAT, worst: float) -> float:
     True
     """
     if worst <= 0:
-        return float("inf") if gains.any() else 0.0
+        return inf if gains.any() else 0.0
     odds = np.maximum(gains, -worst) / worst
     grown = np.array([np.log1p(share * odds).sum() for share in SHARES])
     return float(np.logaddexp.reduce(grown)) - log(len(SHARES)) - ROUNDING
 
 
 def interval(values: FLOAT, least: float, most: float, of: FLOAT | None = None, *, chance: float = 0.005) -> Mean:
-    """Return the mean of values [n] in [least, most] with an interval that holds at every n; or their share `of` others.
+    """Return the mean of values [n] in [least, most] with an interval that holds at every n, or their share of others.
 
-    Each end is missed with that chance at most, ever. For shares 0 ≤ least, and the others lie in [least, most] too and
-    are positive; the share is the ratio of the running averages. A bet that the mean is above r gains s (x − r u)/(r
-    most − least), which falls in r, and one that it is below gains s (r u − x)/(most − r least), which rises in r, for
-    least ≤ x, u ≤ most; so each end is found by halving.
+    Each end is missed with that chance at most, ever. The share is the ratio of the running averages, where the others
+    lie in [least, most] too, 0 ≤ least < most. A bet that the mean is above r gains s (x − r u)/(r most − least), which
+    falls in r, and one that it is below gains s (r u − x)/(most − r least), which rises in r, for least ≤ x, u ≤ most.
+    So each end is found by halving.
 
     Raises:
         ValueError: a value outside the range.
@@ -188,110 +191,127 @@ def interval(values: FLOAT, least: float, most: float, of: FLOAT | None = None, 
     >>> found = interval(np.array([0.0, 1.0] * 50), 0.0, 1.0)
     >>> found.value, [round(end, 2) for end in found.interval]
     (0.5, [0.32, 0.68])
-    >>> interval(np.full(99, 1.0), 0.0, 2.0, of=np.full(99, 2.0)).value
+    >>> interval(np.full(99, 1.0), 0.0, 2.0, np.full(99, 2.0)).value
     0.5
     """
-    slack = 2.0**-40 * max(abs(least), abs(most))
-    if len(values) and not (values.min() >= least - slack and values.max() <= most + slack):
-        raise ValueError(f"values must lie in [{least:g}, {most:g}]; got {values.min():g} to {values.max():g}")
-    shared = of is not None
-    base = np.ones(len(values)) if of is None else of
-    low_unit, high_unit = (least, most) if shared else (1.0, 1.0)
-    mean = float(values.mean() / base.mean()) if len(values) else float("nan")
-    floor, top = (least / most, most / max(least, slack)) if shared else (least, most)
+    _check(values, least, most, "a mean")
+    if not len(values) or least == most:
+        return Mean(least if len(values) else nan, 0.0, len(values), least, most, 1 - 2 * chance)
+    units, low, high = (np.ones(len(values)), 1.0, 1.0) if of is None else (of, least, most)
+    mean = float(values.mean() / units.mean())
+    floor, top = (least, most) if of is None else (0.0, max(1.0, mean))
     bar = -log(chance)
 
-    def end(rejected: Callable[[float], bool], out: float) -> float:
-        inside = min(max(mean, floor), top)
+    def end(out: float, rejected: Callable[[float], bool]) -> float:
+        inside = mean
         for _ in range(HALVINGS):
             middle = (out + inside) / 2
             out, inside = (middle, inside) if rejected(middle) else (out, middle)
         return out
 
-    if not len(values) or floor == top:
-        return Mean(mean, 0.0, len(values), floor, top, 1 - 2 * chance)
-    low = end(lambda r: log_wealth(values - r * base, r * high_unit - least) >= bar, floor)
-    high = end(lambda r: log_wealth(r * base - values, most - r * low_unit) >= bar, top)
-    spread = (values - mean * base).std(ddof=1) / base.mean() if len(values) > 1 else float("nan")
-    return Mean(mean, float(spread) / len(values) ** 0.5, len(values), low, high, 1 - 2 * chance)
+    below = end(floor, lambda r: log_wealth(values - r * units, r * high - least) >= bar)
+    above = end(top, lambda r: log_wealth(r * units - values, most - r * low) >= bar)
+    spread = float((values - mean * units).std() / units.mean())
+    return Mean(mean, spread / len(values) ** 0.5, len(values), below, above, 1 - 2 * chance)
 
 
-def race(candidates: Sequence[Candidate], units: Units, terms: Terms) -> Decision:
+def _check(values: FLOAT, least: float, most: float, name: str) -> None:
+    slack = 2.0**-40 * max(abs(least), abs(most))
+    if len(values) and not (values.min() >= least - slack and values.max() <= most + slack):
+        raise ValueError(f"{name}: values must lie in [{least:g}, {most:g}]; got {values.min():g} to {values.max():g}")
+
+
+def race(candidates: Sequence[Candidate], measure: Measure, terms: Terms) -> Decision:
     """Compare candidates, the simplest first, until one is known to be at most the margin slower than every other.
 
-    At each look the candidates that are shown to be slower than the leader go out, and are measured no more. The race
-    ends when one is left, or some candidate is shown to be at most the margin slower than all that are left: then the
-    simplest such one is taken. It is wrong only where the best candidate is beaten by mistake in one of its own pairs:
-    with N candidates in one of at most 2 (N − 1) one-sided statements. Each fails with chance (1 − confidence)/(8 N).
+    At each look, candidates that are shown to be slower than the leader go out, and are measured no more. The race ends
+    when one is left, or when some candidate is shown to be at most the margin slower than all that are left: then the
+    simplest such one is taken. Units are asked for by their numbers, from 0 on.
 
     Raises:
         ValueError: no candidates, a budget below 1, or values outside their candidate's range.
 
-    >>> rows = np.tile([1.0, 1.001, 0.25], (2000, 1))
-    >>> found = race([Candidate(name, 0, 2) for name in "ABC"], lambda n, active: rows[:n, active], Terms(2000))
+    >>> rows = np.tile([1.0, 1.0, 0.25], (2000, 1))
+    >>> three = [Candidate(name, 0, 2) for name in "ABC"]
+    >>> found = race(three, lambda units, places, _: rows[units][:, places], Terms(2000))
     >>> found.outcome, [found.candidates[place].name for place in (found.taken, *found.rivals)]
     ('equivalent', ['A', 'B'])
     """
     if not candidates or terms.budget < 1:
         raise ValueError(f"a race needs candidates and a positive budget; got {len(candidates)} and {terms.budget}")
-    every = list(range(len(candidates)))
-    held: list[list[FLOAT]] = [[] for _ in every]
-    active, look = every, 0
+    every = range(len(candidates))
+    none: list[FLOAT] = [np.empty(0) for _ in every]
+    found = Decision(candidates, terms, none, list(none), rivals=tuple(every[1:]))
+    head = HEAD if any(not one.dear for one in candidates) else 0
+    look = 0
     while True:
-        measured = every if terms.everyone else active
-        look = min(terms.budget, max(FIRST, int(GROWTH * look)) if look else FIRST)
-        taken = sum(map(len, held[active[0]]))
-        batch = units(look - taken, measured) if look > taken else np.empty((0, len(measured)))
-        for place, column in zip(measured, batch.T, strict=True):
-            held[place].append(_checked(column, candidates[place]))
-        values = [np.concatenate(parts) if parts else np.empty(0) for parts in held]
-        found = _looked(candidates, values, active, terms)
-        active = sorted({found.taken, *found.rivals})
-        if found.outcome != "undecided" or len(batch) == 0 or found.units >= terms.budget:
+        look = min(terms.budget, max(FIRST, int(GROWTH * look)))
+        active = list(every) if terms.everyone else sorted({found.taken, *found.rivals})
+        late = look if terms.everyone or look == terms.budget else max(0, look - head)
+        before = [len(rows) for rows in found.values]
+        bounded = [place for place in active if candidates[place].bounded]
+        for places, until, bounds in (
+            ([place for place in active if not candidates[place].dear], look, False),
+            (bounded, look, True),
+            ([place for place in active if candidates[place].dear], late, False),
+        ):
+            _extend(found, measure, places, until, bounds)
+        found = _looked(found, sorted({found.taken, *found.rivals}))
+        ended = look == terms.budget or (late > 0 and before == [len(rows) for rows in found.values])
+        if (found.outcome != "undecided" and not terms.everyone) or ended:
             return found
 
 
-def _checked(values: FLOAT, candidate: Candidate) -> FLOAT:
-    name, least, most = candidate
-    slack = 2.0**-40 * max(abs(least), abs(most))
-    if len(values) and not (values.min() >= least - slack and values.max() <= most + slack):
-        raise ValueError(f"{name}: values must lie in [{least:g}, {most:g}]; got {values.min():g} to {values.max():g}")
-    return values
+def _extend(found: Decision, measure: Measure, places: Sequence[int], until: int, bounds: bool) -> None:
+    """Measure candidates, or their bounds, on further units."""
+    rows = found.bounds if bounds else found.values
+    for start in sorted({len(rows[place]) for place in places}):
+        own = [place for place in places if len(rows[place]) == start]
+        if start < until:
+            for place, column in zip(own, measure(range(start, until), own, bounds).T, strict=True):
+                _check(column, *found.candidates[place][1:3], found.candidates[place].name)
+                rows[place] = np.concatenate([rows[place], column])
 
 
-def _looked(candidates: Sequence[Candidate], values: Sequence[FLOAT], active: Sequence[int], terms: Terms) -> Decision:
+def _looked(found: Decision, active: Sequence[int]) -> Decision:
     """Decide at one look, between those that are still active."""
-    now = Decision("undecided", active[0], tuple(active[1:]), candidates, values, terms)
-    if not now.units:
-        return now
-    bar, means = now._bar, {place: float(values[place].mean()) for place in active}
-    leader = max(active, key=lambda place: (means[place], -place))
-    left = [place for place in active if place == leader or not _settled(now._pair(leader, place), 0.0, bar)]
+    measured = [place for place in active if len(found.values[place])]
+    if not measured:
+        return found
+    first = max(measured, key=lambda place: (len(found.values[place]), found.values[place].mean(), -place))
+    level = float(found.values[first].mean())
+
+    def estimate(place: int) -> float:
+        both = len(found.values[place])
+        return level + float((found.values[place] - found.values[first][:both]).mean())
+
+    leader = max(measured, key=lambda place: (estimate(place), -place))
+    left = [place for place in active if place == leader or not found.beats(leader, place)]
+    near = [place for place in left if place in measured]
+    near = [place for place in near if (1 + found.terms.margin) * estimate(place) >= estimate(leader)]
 
     def enough(place: int) -> bool:
-        return all(_settled(now._pair(place, one), terms.margin, bar) for one in left if one != place)
+        return all(found.beats(place, one, found.terms.margin) for one in left if one != place)
 
-    near = [place for place in left if (1 + terms.margin) * means[place] >= means[leader]]
     good = next((place for place in near if enough(place)), None)
     taken = leader if good is None else good
     rivals = tuple(place for place in left if place != taken)
     outcome: Outcome = "take" if not rivals else "undecided" if good is None else "equivalent"
-    more = 0
-    if outcome == "undecided":
-        more = max(_more(now._pair(leader, one), terms.margin, bar) for one in rivals)
-    return Decision(outcome, taken, rivals, candidates, values, terms, more)
+    more = 0 if outcome != "undecided" else max(_more(found, leader, one) for one in rivals)
+    return replace(found, outcome=outcome, taken=taken, rivals=rivals, more=more)
 
 
-def _more(pair: _Pair, margin: float, bar: float) -> int:
+def _more(found: Decision, leader: int, other: int) -> int:
     """Return about how many more units settle a pair, one way or the other, in two significant digits."""
-    units, needed = len(pair.mine), float("inf")
-    for share in (0.0, margin):
-        gains = (1 + share) * pair.mine - pair.theirs
-        gap = float(gains.mean())
-        if gap > 0:
-            worst = pair.other.most - (1 + share) * pair.me.least
-            needed = min(needed, bar * (2 * float(gains.var()) / gap**2 + worst / gap))
-    if needed == float("inf"):
-        gap = margin * max(float(pair.mine.mean()), 1e-9)
-        needed = 2 * bar * float((pair.mine - pair.theirs).var()) / gap**2
-    return int(float(f"{max(1.0, needed - units):.2g}"))
+    mine, theirs = found.values[leader], found.values[other]
+    if not len(theirs):
+        theirs = found.bounds[other]
+    both, bar, needed = min(len(mine), len(theirs)), -log(found.chance), inf
+    if not both:
+        return FIRST
+    for factor in (1.0, 1 + found.terms.margin):
+        gains = factor * mine[:both] - theirs[:both]
+        gap = max(float(gains.mean()), found.terms.margin / 2 * float(mine.mean()))
+        worst = found.candidates[other].most - factor * found.candidates[leader].least
+        needed = min(needed, bar * (2 * float(gains.var()) / gap**2 + worst / gap))
+    return int(float(f"{max(1.0, needed - both):.2g}"))
