@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from spec_math.cli.interrupt import INTERRUPTED, guard, interruptible
 
 COMMANDS = {
+    "advise": "advise",
     "compare": "compare",
     "blocks": "blocks",
     "frontier": "frontier",

@@ -9,10 +9,12 @@ from math import inf
 from typing import Any
 
 from spec_math.block_level.methods import AS_A_BLOCK, TOKEN_BY_TOKEN, Method
+from spec_math.decision import Decision
 from spec_math.mean import Mean, known
-from spec_math.result import Column, Row, Table
+from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, curve, sentences
 from spec_math.studies.costs import CALLS, Costs
 from spec_math.studies.frontier.contenders import Shape
+from spec_math.wording import listed
 
 SHORT = {TOKEN_BY_TOKEN: "token-by-token verification", AS_A_BLOCK: "block verification"}
 PLAIN = "plain decoding"
@@ -22,7 +24,8 @@ PLAIN = "plain decoding"
 class Candidate:
     """A method with a shape, its tokens per call and the bound of any verifier of these drafts; None decodes plainly.
 
-    `exact` is the number of tokens as a Fraction where it is known; `share` is that of the bound.
+    `tokens` are those of rounds one after another, `at_any` those at any position of a text, as are `bound` and
+    `share`; `exact` is the number of tokens as a Fraction where it is known.
     """
 
     method: Method | None
@@ -30,6 +33,7 @@ class Candidate:
     tokens: Mean
     bound: Mean | None = None
     share: Mean | None = None
+    at_any: Mean | None = None
     exact: Any = None
 
     @property
@@ -58,7 +62,9 @@ class BreakEven:
 
 
 def break_evens(best: Candidate, found: Sequence[Candidate], costs: Costs) -> list[BreakEven]:
-    """Return for each call but the target's the nearest latency below and above the stated one that changes the best.
+    """Return for each call but the target's the nearest latencies below and above the stated one that change the best.
+
+    The last is the latency above which plain decoding is the fastest.
 
     With f the factor of a call's latency, τ tokens, and a + f b the latency of a block, candidates A and B are equally
     fast at f = (τ_A a_B − τ_B a_A)/(τ_B b_A − τ_A b_B). Plain decoding is a candidate of τ = 1.
@@ -77,6 +83,9 @@ def break_evens(best: Candidate, found: Sequence[Candidate], costs: Costs) -> li
             elif 1 < factor < above[0]:
                 above = factor, other
         changes += [BreakEven(call, *one) for one in (below, above) if 0 <= one[0] < inf]
+        plain = max((_tokens(one) * costs.plain() - a) / b for one in found for a, b in [_split(one, costs, call)] if b)
+        if above[1] is not NOTHING and plain > 1:
+            changes.append(BreakEven(call, plain, NOTHING))
     return changes
 
 
@@ -107,13 +116,110 @@ def changes_said(best: Candidate, changes: Sequence[BreakEven], costs: Costs) ->
 
 COLUMNS = (
     Column("method"),
-    Column("drafts"),
+    Column("K × L"),
     Column("speed-up", "mean", "times plain decoding", digits=2),
-    Column("tokens per call", "mean", "tokens per call of the target"),
+    Column("tokens per call", "mean", "tokens per call of the target", digits=3),
     Column("share", "mean", "of the bound", digits=3),
+    Column("at any position", "mean", "tokens per call of the target", shown=False),
     Column("bound", "mean", "tokens per call of any verifier of these drafts", shown=False),
+    Column("samples", "count", "stretches of text", shown=False),
     Column("exact speed-up", "fraction", "times plain decoding", shown=False),
 )
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The candidates, plain decoding among them; the decision, where texts are samples; what was left out.
+
+    weights: the effective sample size of weighted text, and the number of its positions.
+    """
+
+    found: Sequence[Candidate]
+    source: str
+    decision: Decision | None = None
+    left_out: str = ""
+    weights: tuple[float, int] | None = None
+
+
+RECORD = "record models that can be asked: spec-math record FOLDER --target BIG --draft SMALL --text prompts.txt"
+
+
+def result_of(advice: Advice, costs: Costs) -> Result:
+    """Return the advice as a result: its sentence, the table, the picture and what would change it."""
+    ordered, decision = fastest_of_each(advice.found, costs), advice.decision
+    best = ordered[0] if decision is None else advice.found[decision.taken]
+    finding = f"{_taken(best, costs, decision)} {_bound(best, costs)}".strip()
+    notes = [
+        finding,
+        changes_said(best, break_evens(best, advice.found, costs), costs),
+        _within_spread(best, ordered, costs),
+        f"{costs}",
+        f"{advice.source}. {_samples(advice)}",
+        advice.left_out,
+    ]
+    if advice.decision is not None or advice.weights is not None:
+        notes.append(
+            "One text tells nothing of drafts other than i.i.d. chains (distinct first tokens, trees, beams), nor of "
+            f"another temperature; for these {RECORD}."
+        )
+    table = table_of(ordered, costs)
+    title = "Advice for these models at these latencies"
+    return Result(
+        "advice", title, finding, (table,), (picture(ordered, advice.found, costs),), sentences(filter(None, notes[1:]))
+    )
+
+
+def _taken(best: Candidate, costs: Costs, decision: Decision | None) -> str:
+    speed = costs.faster(best.tokens, best.shape)
+    said = f"Take {best.name}: {speed.written(2)} times faster than plain decoding."
+    if best.method is None:
+        said = "Draft nothing: plain decoding is fastest at these latencies."
+    if decision is None:
+        return said
+    if decision.outcome == "undecided":
+        leads = f"{best.name[0].upper()}{best.name[1:]} is {speed.written(2)} times faster than plain decoding."
+        return f"{decision.sentence('stretches of text')} {leads}"
+    reason = decision.sentence("stretches of text").removeprefix(f"Take {best.name}: ")
+    return f"{said} {reason[0].upper()}{reason[1:]}"
+
+
+def _bound(best: Candidate, costs: Costs) -> str:
+    if best.bound is None or best.method is None:
+        return ""
+    most = costs.faster(best.bound, best.shape)
+    return f"No verifier of {best.shape} is more than {most.written(2)} times faster."
+
+
+def _within_spread(best: Candidate, ordered: Sequence[Candidate], costs: Costs) -> str:
+    """Say which methods may be faster at latencies within the stated spreads: τ_B c_A − τ_A c_B > 0 at some of them."""
+    open_: list[str] = []
+    for other in ordered:
+        a, b = (costs.weights(one.shape.nodes, one.shape.levels, one.shape.widest) for one in (best, other))
+        both = {
+            key: Fraction(_tokens(other)) * a.get(key, 0) - Fraction(_tokens(best)) * b.get(key, 0) for key in {*a, *b}
+        }
+        if other is not best and -costs.spread(both) <= costs.latency(both) < costs.spread(both):
+            open_.append(other.name)
+    if not open_:
+        return ""
+    return (
+        f"Within the stated spreads of the latencies {listed(open_, 'or')} may be as fast: measure these more closely."
+    )
+
+
+def _samples(advice: Advice) -> str:
+    if advice.weights is not None:
+        effective, number_ = advice.weights
+        return (
+            f"Each value is weighted by the target's mass over the writer's: {effective:,.0f} effective positions of "
+            f"{number_:,}. ± is one standard error, at any position."
+        )
+    if advice.decision is None:
+        return "All values are exact."
+    return (
+        f"Rounds follow each other along the text. Intervals and decision hold together with "
+        f"{advice.decision.terms.confidence:.0%}, from {len(advice.decision.values[0]):,} stretches of text."
+    )
 
 
 def table_of(found: Sequence[Candidate], costs: Costs) -> Table:
@@ -122,11 +228,13 @@ def table_of(found: Sequence[Candidate], costs: Costs) -> Table:
         Row(
             (
                 PLAIN if one.method is None else SHORT.get(one.method, one.method.name),
-                str(one.shape) if one.shape.nodes else "none",
+                f"{one.shape.k} × {one.shape.levels}" if one.shape.nodes else "—",
                 costs.faster(one.tokens, one.shape),
                 one.tokens,
                 one.share,
+                one.at_any,
                 one.bound,
+                one.tokens.samples,
                 None if one.exact is None else one.speed(costs),
             ),
             "best" if one is found[0] else "",
@@ -138,5 +246,62 @@ def table_of(found: Sequence[Candidate], costs: Costs) -> Table:
 
 def fastest_of_each(found: Sequence[Candidate], costs: Costs) -> list[Candidate]:
     """Return the fastest candidate of each method, the fastest first; of equals that with fewer nodes."""
-    order = sorted(found, key=lambda one: (-one.speed(costs), one.shape.nodes))
-    return list({one.method: one for one in reversed(order)}.values())[::-1]
+    first: dict[Method | None, Candidate] = {}
+    for one in sorted(found, key=lambda one: (-one.speed(costs), one.shape.nodes)):
+        _ = first.setdefault(one.method, one)
+    return list(first.values())
+
+
+FACTORS = tuple(2.0**power for power in range(-4, 5))
+"""Factors of the latency of a draft step in the picture."""
+
+DRAWN = 4
+"""Methods in the picture, the fastest ones."""
+
+
+def picture(ordered: Sequence[Candidate], found: Sequence[Candidate], costs: Costs) -> Picture:
+    """Return the speed-up against the length of drafts, and against the latency of a draft step."""
+    shown = [one for one in ordered if one.method is not None][:DRAWN]
+    lines = [
+        curve(
+            SHORT.get(best.method, best.method.name) + f", {best.shape.k}" * (best.shape.k > 1),
+            {
+                one.shape.levels: costs.faster(one.tokens, one.shape)
+                for one in found
+                if one.method is best.method and one.shape.k == best.shape.k
+            },
+        )
+        for best in shown
+        if best.method is not None
+    ]
+    step = costs.calls["draft"][0].mean
+    xs = tuple(float(step) * factor for factor in FACTORS)
+    dearer = [costs.scaled("draft", Fraction(factor)) for factor in FACTORS]
+    by_cost = [
+        Curve(
+            line.label,
+            xs,
+            tuple(max(float(one.speed(each)) for one in found if one.method is best.method) for each in dearer),
+        )
+        for line, best in zip(lines, shown, strict=True)
+    ]
+    plain = Curve(PLAIN, xs, (1.0,) * len(xs), style="guide")
+    unit = costs.unit or "target calls"
+    return Picture(
+        "advice",
+        "The speed-up against the length of drafts and the latency of a draft step",
+        f"Left: each method with its best number of chains. Right: each method with its best drafts at every latency. "
+        f"Bars are intervals. {costs}",
+        (
+            Panel(
+                tuple(lines), "drafted tokens a chain", "times plain decoding", "at the stated latencies", apart=True
+            ),
+            Panel(
+                (*by_cost, plain),
+                f"latency of a draft step, {unit}",
+                "times plain decoding",
+                "if drafting costs more or less",
+                log_x=True,
+            ),
+        ),
+    )
