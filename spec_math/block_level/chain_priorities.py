@@ -62,7 +62,7 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
 
 
 @dataclass(frozen=True)
-class Refinement:
+class _Refinement:
     """The change by a node of the priorities of its children: their order, the pools, and the cells.
 
     The order is one of tokens, joined where their ratios are equal, or of cells; `whole` knows where each token stands.
@@ -129,7 +129,7 @@ class Priorities:
         root = selected_chain.in_numpy(laws.target())
         self._priorities: dict[Tokens, PriorityLaw] = {(): uniform(root)}
         self._weights: dict[Tokens, Any] = {(): root.sum() * 0 + 1}
-        self._refinements: dict[Tokens, Refinement] = {}
+        self._refinements: dict[Tokens, _Refinement] = {}
         self._rows: dict[Tokens, Array] = {}
         self._last: tuple[tuple[Tokens, ...], Array] | None = None
 
@@ -176,7 +176,7 @@ class Priorities:
             self._weights[path] = min(weight * 0 + 1, reached)
         return self._weights[path]
 
-    def _refinement(self, path: Tokens) -> Refinement:
+    def _refinement(self, path: Tokens) -> _Refinement:
         if path not in self._refinements:
             target, draft = self.laws.target(path), self.laws.draft(path)
             weight, priority = self._weight(path), self.priority(path)
@@ -184,7 +184,7 @@ class Priorities:
                 pieces = priority.masses, priority.low, priority.high
                 made = _exact_refinement(target, draft, weight, *pieces, self.k)
             else:
-                made = refined(*self._order(path), weight, priority, self.k)
+                made = _refined(*self._order(path), weight, priority, self.k)
             self._refinements[path] = made
         return self._refinements[path]
 
@@ -198,16 +198,15 @@ class Priorities:
         return joined(ratio_order(np.append(cells.target[0], cells.never), drafted), len(drafted)), cells
 
 
-def refined(whole: Joined, cells: Cells | None, weight: Any, priority: PriorityLaw, k: int) -> Refinement:
-    """Return the change of priorities by a node of this weight and priority, k chains; `cells` where tokens lie in."""
+def _refined(whole: Joined, cells: Cells | None, weight: Any, priority: PriorityLaw, k: int) -> _Refinement:
     ratios, gains = node_selection(whole.order, weight, priority, k)
-    return Refinement(whole.order, whole, knot_mixture(whole.order.draft, ratios, gains), cells)
+    return _Refinement(whole.order, whole, knot_mixture(whole.order.draft, ratios, gains), cells)
 
 
 # Each path of a walk over all of them works its nodes out anew, from the same Fractions.
 @remembering(1024)
 def _exact_refinement(  # noqa: PLR0913
     target: Array, draft: Array, weight: Any, masses: Array, low: Array, high: Array, k: int
-) -> Refinement:
+) -> _Refinement:
     whole = joined(ratio_order(target, draft), len(target))
-    return refined(whole, None, weight, PriorityLaw(masses, low, high), k)
+    return _refined(whole, None, weight, PriorityLaw(masses, low, high), k)

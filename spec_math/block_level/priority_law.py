@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -14,9 +14,9 @@ from spec_math.arrays import Array, is_exact, ones_like, zeros_like
 from spec_math.block_level.batch.array_tree import sums_below
 from spec_math.block_level.batch.decide_priorities import highest
 from spec_math.kernels import kernel
-from spec_math.token_level.optimum.pools import selection_ratios
+from spec_math.token_level.optimum.pools import clipped, knot_mixture, nested, nested_of, pools_of, selection_ratios
 from spec_math.token_level.optimum.prefix_law import mixed_powers
-from spec_math.token_level.optimum.ratio_order import RatioOrder
+from spec_math.token_level.optimum.ratio_order import UNIT, RatioOrder
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,7 @@ class PriorityLaw:
         walk = mixture if is_exact(weights) else fast_mixture
         pieces, stretches = (self.masses, self.low, self.high), (weights, starts, stops)
         number = walk(pieces, self.above, stretches, _least_width(weights), made)
-        if number == 0:
-            return PriorityLaw(made[0, :1], *_near(made[2, :1]))
-        masses, low, high = made[:, :number]
-        return PriorityLaw(masses, low, high)
+        return _of_pieces(made, number)
 
     @cached_property
     def above(self) -> Array:
@@ -111,9 +108,20 @@ def _joined(masses: Array, low: Array, high: Array) -> PriorityLaw:
     return PriorityLaw(joined, low[wide], high[wide])
 
 
+LEAST_WIDTH = 2.0**-960
+"""What an interval of floats must exceed, so that neither 1/width nor a density overflows."""
+
+
 def _least_width(like: Array) -> Any:
-    """Return what an interval must exceed, so that in floats neither 1/width nor a density overflows."""
-    return 0 if is_exact(like) else 2.0**-960
+    return 0 if is_exact(like) else LEAST_WIDTH
+
+
+def _of_pieces(made: Array, number: int) -> PriorityLaw:
+    """Return the law of what `mixture` wrote: so many pieces, or a point."""
+    if number == 0:
+        return PriorityLaw(made[0, :1], *_near(made[2, :1]))
+    masses, low, high = made[:, :number]
+    return PriorityLaw(masses, low, high)
 
 
 def _near(place: Array) -> tuple[Array, Array]:
@@ -246,3 +254,56 @@ def weighted(order: RatioOrder, weight: Any) -> RatioOrder:
     """Return the order with the target weight·t; what is left of 1 belongs to a token that is never drafted."""
     target, below = weight * order.target, weight * order.target_below
     return replace(order, target=target, target_below=below, target_above=weight * order.target_above + (1 - weight))
+
+
+class Step(NamedTuple):
+    """One token of a path below a node: what the selection gives its class, and the priority that follows.
+
+    `mass` is the selection's of the class. Its pools have `weights` [r] and lie between the quantiles `starts` and
+    `stops` [r] of the draft.
+    """
+
+    mass: Any
+    weights: Array
+    starts: Array
+    stops: Array
+    below: PriorityLaw
+
+
+def step(order: RatioOrder, weight: Any, priority: PriorityLaw, k: int, place: int) -> Step:
+    """Return the step of a path to the class at a place of the order, from a node of this weight and priority.
+
+    Of a uniform priority and weight 1 the pools are those of the optimal plan of k drafts. On floats it is one compiled
+    function.
+    """
+    if is_exact(order.draft):
+        pools = knot_mixture(order.draft, *node_selection(order, weight, priority, k))
+        weights, low, high = nested(pools, place)
+        starts, stops = order.draft_below[low], order.draft_below[high]
+        return Step(pools.selection[place], weights, starts, stops, priority.given(weights, starts, stops))
+    below, above = (order.target_below, order.draft_below), (order.target_above, order.draft_above)
+    pieces = priority.masses, priority.low, priority.high
+    *found, made, number = _fast_step((order.target, order.draft), below, above, weight, pieces, k, place)
+    return Step(*found, _of_pieces(made, number))
+
+
+@kernel
+def _fast_step(  # noqa: PLR0913
+    masses: Any, below: Any, above: Any, weight: Any, pieces: Any, k: int, place: int
+) -> Any:
+    target, draft = masses
+    quantiles = np.cumsum(pieces[0])
+    quantiles = quantiles / quantiles[-1]
+    gains = draft - draft
+    fast_means(pieces, quantiles, below[1][1:], k, gains)
+    gains = gains * draft
+    gains = gains / gains.sum()
+    inside = np.concatenate((np.zeros(1), np.cumsum(gains)))
+    above = weight * above[0] + (1.0 - weight), above[1]
+    ratios = clipped((weight * target, draft), (weight * below[0], below[1]), above, inside, UNIT)
+    weights, dies, selection = pools_of(draft, ratios, gains, UNIT, 1.0)
+    weights, low, high = nested_of(weights, dies, place)
+    starts, stops = below[1][low], below[1][high]
+    made = np.empty((3, len(quantiles) + 2 * len(weights)))
+    number = fast_mixture(pieces, quantiles, (weights, starts, stops), LEAST_WIDTH, made)
+    return max(selection[place], 2.0**-1000) / selection.sum(), weights, starts, stops, made, number

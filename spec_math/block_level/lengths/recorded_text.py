@@ -29,7 +29,7 @@ Candidate = tuple[Method, int]
 WHOLE = 256
 """Rows of at most so many tokens are taken as they are."""
 
-LOSS = 2.0**-15
+LOSS = 2.0**-12
 """Tokens are one class where that changes the target by at most so much in total variation; or by bucket of t/d."""
 
 
@@ -178,7 +178,7 @@ def reduced(target: FLOAT, draft: FLOAT, token: int) -> tuple[FLOAT, FLOAT, int]
     if len(t) <= WHOLE:
         return t, d, token
     found = np.zeros((2, BUCKETS + 5))
-    size, place = _reduce(t, d, token, found)
+    size, place = _reduce(t, d, token, LOSS, found)
     return found[0, :size].copy(), found[1, :size].copy(), place
 
 
@@ -186,7 +186,7 @@ _SHIFT, _FIRST = 52 - (STEPS.bit_length() - 1), (1023 + LOW) * STEPS - 1
 
 
 @kernel(error_model="numpy")
-def _reduce(target: Any, draft: Any, token: int, found: Any) -> Any:
+def _reduce(target: Any, draft: Any, token: int, most: float, found: Any) -> Any:
     """Write the masses of classes by t/d ascending into `found`; return how many there are, and the token's place.
 
     Bucket b of the token has five parts: lower ratios, its own ratio before the token, the token, its own ratio behind
@@ -210,12 +210,11 @@ def _reduce(target: Any, draft: Any, token: int, found: Any) -> Any:
         apart = inner < place < inner + 4
         floor = EDGES[place] if place <= inner else own if place <= inner + 4 else EDGES[place - 4]
         ceiling = own if inner <= place < inner + 4 else EDGES[place + 1 if place < inner else place - 3]
-        if d > 0.0 and not apart and size > 0 and low >= 0.0:
-            if _lost(t + found[0, size - 1], d + found[1, size - 1], low, ceiling) <= LOSS:
-                found[0, size - 1] += t
-                found[1, size - 1] += d
-                continue
-        if t > 0.0 or d > 0.0 or place == inner + 2:
+        joins = d > 0.0 and not apart and size > 0 and low >= 0.0
+        if joins and _lost(t + found[0, size - 1], d + found[1, size - 1], low, ceiling) <= most:
+            found[0, size - 1] += t
+            found[1, size - 1] += d
+        elif t > 0.0 or d > 0.0 or place == inner + 2:
             at = size if place == inner + 2 else at
             found[0, size], found[1, size] = t, d
             size, low = size + 1, -1.0 if apart else floor

@@ -21,17 +21,12 @@ import numpy as np
 
 from spec_math.arrays import Array, count, divide, is_exact, ones_like, positive_part, zeros_like
 from spec_math.block_level import spectr
-from spec_math.block_level.chain_priorities import refined
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.priority_law import PriorityLaw, uniform
-from spec_math.block_level.selected_chain import clip_from_zero
+from spec_math.block_level.priority_law import PriorityLaw, step, uniform
 from spec_math.kernels import kernel
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
-from spec_math.token_level import plan
 from spec_math.token_level.excess import Excess, least
-from spec_math.token_level.optimum import prefix_law
-from spec_math.token_level.optimum.pools import nested
 from spec_math.token_level.optimum.prefix_law import mixed_powers
 from spec_math.token_level.optimum.ratio_order import Joined, RatioOrder, joined, ratio_order
 
@@ -52,16 +47,15 @@ class Text:
         self.written = np.append(targets[places] if written is None else written, ones_like(targets[0, :1]))
         ended = np.append(np.asarray(ends) if len(ends) else np.zeros(len(targets), bool), True)
         self.counted = ~ended[self.windows]
-        self._orders: dict[int, Joined] = {}
+        self._orders: dict[int, tuple[Joined, int]] = {}
         self._met: dict[tuple[Any, int], Array] = {}
 
     def order(self, position: int) -> tuple[Joined, int]:
         """Return the ratio order of a position, ties joined in floats, and its token's place among the n tokens."""
         if position not in self._orders:
-            row = ratio_order(self.targets[position], self.drafts[position])
-            self._orders[position] = joined(row, self.targets.shape[1])
-        found = self._orders[position]
-        return found, int(np.flatnonzero(found.whole.tokens == self.tokens[position])[0])
+            found = joined(ratio_order(self.targets[position], self.drafts[position]), self.targets.shape[1])
+            self._orders[position] = found, int(np.flatnonzero(found.whole.tokens == self.tokens[position])[0])
+        return self._orders[position]
 
     def cell(self, position: int) -> tuple[RatioOrder, int, Any]:
         """Return the order of classes of equal ratios, the class of the position's token, and its share of the class.
@@ -170,11 +164,10 @@ def _refine(text: Text, position: int, state: tuple[Any, PriorityLaw], k: int) -
     t, d, written = (masses[position] for masses in (text.t, text.d, text.written))
     if not d > 0 or not t > 0:
         return d, state
-    _, place, share = text.cell(position)
-    made = refined(text.order(position)[0], None, weight, priority, k)
-    selected = clip_from_zero(made.pools.selection)
-    mass = share * selected[place] / selected.sum()
-    return mass / written, (min(weight * 0 + 1, weight * t / mass), made.below(place, priority))
+    order, place, share = text.cell(position)
+    found = step(order, weight, priority, k, place)
+    mass = share * found.mass
+    return mass / written, (min(weight * 0 + 1, weight * t / mass), found.below)
 
 
 def walk(rule: Met) -> Along:
@@ -228,21 +221,23 @@ def by_plan(text: Text, n: int) -> Array:
     With P the draft's mass below a pool and g that of the pool, a token of mass d is put forward with m copies with
     the mass d^m Σ_h C(n, h) C(h − 1, m − 1) P^(n − h) (g − d)^(h − m), h the number of hits.
     """
-    found = np.stack([text.d[:-1] * 0] * (n + 1), axis=1)
+    known, owners = list[tuple[Any, ...]](), list[int]()
+    one = ones_like(text.d[:1])
     for position in np.flatnonzero(text.d[:-1] > 0).tolist():
         order, place, share = text.cell(position)
-        pools, _ = plan.pooled(order, prefix_law.independent(order, n))
-        weights, low, high = nested(pools, place)
-        d, under = text.d[position], order.draft_below[low]
-        others = positive_part(order.draft_below[high] - under - d)
-        mass = share * clip_from_zero(pools.selection)[place]
-        kept = min(mass, text.t[position]) / mass
+        pools = step(order, one[0], uniform(one), n, place)
+        kept = min(share * pools.mass, text.t[position]) / (share * pools.mass)
+        known.append((pools.weights * kept, pools.starts, pools.stops - pools.starts))
+        owners += [position] * len(pools.weights)
+    found = np.stack([text.d[:-1] * 0] * (n + 1), axis=1)
+    if known:
+        weights, under, inside = (np.concatenate(parts) for parts in zip(*known, strict=True))
+        d = text.d[owners]
+        others = positive_part(inside - d)
         for m in range(1, n + 1):
-            ways = [
-                comb(n, hits) * comb(hits - 1, m - 1) * under ** (n - hits) * others ** (hits - m)
-                for hits in range(m, n + 1)
-            ]
-            found[position, m] = kept * d**m * (weights * sum(ways[1:], ways[0])).sum()
+            ways = weights * d**m
+            terms = (comb(n, h) * comb(h - 1, m - 1) * under ** (n - h) * others ** (h - m) for h in range(m, n + 1))
+            np.add.at(found[:, m], owners, ways * sum(terms, ways * 0))
     return found
 
 

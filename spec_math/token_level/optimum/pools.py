@@ -12,7 +12,7 @@ from numba.extending import register_jitable
 from spec_math.arrays import Array, is_exact
 from spec_math.kernels import kernel
 from spec_math.token_level.optimum.prefix_law import PrefixLaw
-from spec_math.token_level.optimum.ratio_order import RatioOrder, in_units, unit_of
+from spec_math.token_level.optimum.ratio_order import RatioOrder, unit_of
 
 GRID = 2.0**53
 """Floats put times of death on multiples of 2^-53: differences and sums of such numbers in [0, 1] are exact."""
@@ -76,31 +76,36 @@ def knot_mixture(draft: Array, ratios: Array, gains: Array) -> KnotMixture:
     O(n log n). Exact on Fractions. On floats the pools are those that rounding makes of the formula, and `.selection`
     is their true law, to a relative 8·2^-53 and the error of `gains`.
     """
-    unit, one = unit_of(draft), draft[0] / draft[0]
-    zero = one - one
-    exactly = is_exact(draft)
-    deaths, settled, grid = (_deaths, _settled, 0.0) if exactly else (_fast_deaths, _fast_settled, GRID)
-    order, into, when = deaths(draft / unit, ratios, in_units(gains, draft), zero, one, grid)
-    slopes = settled(draft, gains * unit, order, into, when, one)
+    exactly, one = is_exact(draft), draft[0] / draft[0]
+    return KnotMixture(*(pools_of if exactly else _fast_pools_of)(draft, ratios, gains, unit_of(draft), one))
+
+
+@register_jitable
+def pools_of(draft: Any, ratios: Any, gains: Any, unit: Any, one: Any) -> Any:
+    """Return the fields of `knot_mixture`: on Fractions as it stands, on floats compiled."""
+    order, into, when = _deaths(draft / unit, ratios, gains / (draft / unit), one, GRID if unit < 1 else 0.0)
+    slopes = _settled(draft, gains * unit, order, into, when, one)
     weights, dies = _components(order, when, len(draft), one)
-    return KnotMixture(weights, dies, slopes * (draft / unit))
+    return weights, dies, slopes * (draft / unit)
 
 
+@register_jitable
 def _components(order: Array, when: Array, n: int, one: Any) -> tuple[Array, Array]:
     """Number the stretches between distinct times of death, 0 and 1 included: their lengths, and each knot's last.
 
     A death at time zero comes before component 0, one at the time that starts component j before component j.
     """
-    times = np.concatenate([np.array([one - one]), when])
+    times = np.concatenate((np.array([one - one]), when))
     later = times[1:] > times[:-1]
-    ends = np.concatenate([times[:1], when[later], np.array([one])])
+    ends = np.concatenate((times[:1], when[later], np.array([one])))
     weights = ends[1:] - ends[:-1] if one > ends[-2] else ends[1:-1] - ends[:-2]
     dies = np.full(n + 1, len(weights))
     dies[order] = np.cumsum(later)
     return weights, dies
 
 
-def _deaths(mass: Any, ratios: Any, slopes: Any, zero: Any, one: Any, grid: float) -> Any:
+@register_jitable
+def _deaths(mass: Any, ratios: Any, slopes: Any, one: Any, grid: float) -> Any:
     """Kill the knots in the order of their times: arrays (knot, right end of the pool it merges into, time).
 
     Runs on Fractions as it stands and on floats compiled. A pool is stored at its right end b, row b − 1, as its mass,
@@ -108,7 +113,7 @@ def _deaths(mass: Any, ratios: Any, slopes: Any, zero: Any, one: Any, grid: floa
     and the bend between its neighbours wrongly, but one of its two knots dies no later than their own knot would, and
     the other takes over the right sums.
     """
-    n = len(mass)
+    n, zero = len(mass), one - one
     pools, ends = np.empty((n, 3), mass.dtype), np.empty((n + 1, 2), np.int64)
     pools[:, 0], pools[:, 1], pools[:, 2] = mass, ratios, slopes
     ends[:, 0], ends[:, 1] = np.arange(-1, n), np.arange(1, n + 2)
@@ -210,6 +215,7 @@ def _sink(knot: Any, time: Any, at: Any, size: Any, queue: Any) -> None:
     heap[at], times[at], place[knot] = knot, time, at
 
 
+@register_jitable
 def _settled(mass: Any, gains: Any, order: Any, into: Any, when: Any, one: Any) -> Any:
     """Return Σ_j w_j (mean slope of its pool) for each token, by one pass up and one down the tree of merges.
 
@@ -251,17 +257,22 @@ def _sum(x: Any, x_rest: Any, y: Any, y_rest: Any) -> Any:
     return result, rest - (result - total)
 
 
-_fast_deaths = kernel(_deaths)
-_fast_settled = kernel(_settled)
+_fast_pools_of = kernel(pools_of)
 
 
 def nested(pools: KnotMixture, place: int) -> tuple[Array, Array, Array]:
     """Return the pools of the token at `place`, innermost first: weights [r], first knots [r] and last knots [r]."""
-    stops, low, high = _pools_around(pools.dies, place, len(pools.weights))
+    return nested_of(pools.weights, pools.dies, place)
+
+
+@register_jitable
+def nested_of(weights: Any, dies: Any, place: int) -> Any:
+    """Return `nested` of the components' masses, and the component before which each knot dies."""
+    stops, low, high = _pools_around(dies, place, len(weights))
     # Components end where the weights up to them do: each pool lasts from one such end to another.
-    weights = np.cumsum(pools.weights)[stops - 1]
-    weights[1:] = weights[1:] - weights[:-1]
-    return weights, low, high
+    ends = np.cumsum(weights)[stops - 1]
+    ends[1:] = ends[1:] - ends[:-1]
+    return ends, low, high
 
 
 @kernel
@@ -292,18 +303,25 @@ def selection_ratios(order: RatioOrder, inside: Array) -> Array:
     law of c is the greatest convex function through (0, 0) and (1, 1) below all points (P_i, T_i + D), and never
     below g. Where D = 0 it is t itself, and d for k = 1 and D > 0.
     """
-    unit, ratios = unit_of(order.draft), in_units(order.target, order.draft)
-    lost = (inside - order.target_below).max()
+    masses, below = (order.target, order.draft), (order.target_below, order.draft_below)
+    return clipped(masses, below, (order.target_above, order.draft_above), inside, unit_of(order.draft))
+
+
+@register_jitable
+def clipped(masses: Any, below: Any, above: Any, inside: Any, unit: Any) -> Any:
+    """Return the ratios of `selection_ratios` from the masses of tokens and of prefixes, (target, draft) each."""
+    ratios = masses[0] / (masses[1] / unit)
+    lost = (inside - below[0]).max()
     # Token i is raised if lifting all tokens before it to its own ratio, r_i P_i − T_i, gains less than D, and lowered
     # if bringing all after it down to its ratio, 1 − T_{i+1} − r_i (1 − P_{i+1}), loses less. Both are monotone in i.
-    raised = np.count_nonzero(ratios * order.draft_below[:-1] < (order.target_below[:-1] + lost) * unit)
-    kept = np.count_nonzero(ratios * order.draft_above[1:] <= (order.target_above[1:] - lost) * unit)
+    raised = np.count_nonzero(ratios * below[1][:-1] < (below[0][:-1] + lost) * unit)
+    kept = np.count_nonzero(ratios * above[1][1:] <= (above[0][1:] - lost) * unit)
     if raised > 0:
-        least = (order.target_below[raised] + lost) * unit / order.draft_below[raised]
+        least = (below[0][raised] + lost) * unit / below[1][raised]
         # Where a rounding error would put a bound beyond the last ratio that it moves, that ratio is the bound.
         ratios = np.maximum(ratios, max(least, ratios[raised - 1]))
-    if kept < len(order):
-        most = (order.target_above[kept] - lost) * unit / order.draft_above[kept]
+    if kept < len(ratios):
+        most = (above[0][kept] - lost) * unit / above[1][kept]
         ratios = np.minimum(ratios, max(most, ratios[kept - 1]) if kept > 0 else most)
     return ratios
 
