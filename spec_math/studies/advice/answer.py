@@ -131,7 +131,8 @@ COLUMNS = (
 class Advice:
     """The candidates, plain decoding among them; the decision, where texts are samples; what was left out.
 
-    weights: the effective sample size of weighted text, and the number of its positions.
+    weights: the effective sample size of weighted text, and the number of its positions. stretch: the positions of a
+    unit of the decision.
     """
 
     found: Sequence[Candidate]
@@ -139,6 +140,7 @@ class Advice:
     decision: Decision | None = None
     left_out: str = ""
     weights: tuple[float, int] | None = None
+    stretch: int = 1
 
 
 RECORD = "record models that can be asked: spec-math record FOLDER --target BIG --draft SMALL --text prompts.txt"
@@ -148,9 +150,8 @@ def result_of(advice: Advice, costs: Costs) -> Result:
     """Return the advice as a result: its sentence, the table, the picture and what would change it."""
     ordered, decision = fastest_of_each(advice.found, costs), advice.decision
     best = ordered[0] if decision is None else advice.found[decision.taken]
-    finding = f"{_taken(best, costs, decision)} {_bound(best, costs)}".strip()
+    finding = f"{_taken(best, costs, advice)} {_bound(best, costs)}".strip()
     notes = [
-        finding,
         changes_said(best, break_evens(best, advice.found, costs), costs),
         _within_spread(best, ordered, costs),
         f"{costs}",
@@ -165,29 +166,31 @@ def result_of(advice: Advice, costs: Costs) -> Result:
     table = table_of(ordered, costs)
     title = "Advice for these models at these latencies"
     return Result(
-        "advice", title, finding, (table,), (picture(ordered, advice.found, costs),), sentences(filter(None, notes[1:]))
+        "advice", title, finding, (table,), (picture(ordered, advice.found, costs),), sentences(filter(None, notes))
     )
 
 
-def _taken(best: Candidate, costs: Costs, decision: Decision | None) -> str:
-    speed = costs.faster(best.tokens, best.shape)
-    said = f"Take {best.name}: {speed.written(2)} times faster than plain decoding."
+def _taken(best: Candidate, costs: Costs, advice: Advice) -> str:
+    speed, decision = costs.faster(best.tokens, best.shape).written(2), advice.decision
+    said = f"Take {best.name}: {speed} times faster than plain decoding."
     if best.method is None:
         said = "Draft nothing: plain decoding is fastest at these latencies."
     if decision is None:
         return said
+    reason = decision.sentence(f"stretches of {advice.stretch} tokens").removeprefix(f"Take {best.name}: ")
     if decision.outcome == "undecided":
-        leads = f"{best.name[0].upper()}{best.name[1:]} is {speed.written(2)} times faster than plain decoding."
-        return f"{decision.sentence('stretches of text')} {leads}"
-    reason = decision.sentence("stretches of text").removeprefix(f"Take {best.name}: ")
+        return f"{reason} {best.name[0].upper()}{best.name[1:]} is {speed} times faster than plain decoding."
     return f"{said} {reason[0].upper()}{reason[1:]}"
 
 
 def _bound(best: Candidate, costs: Costs) -> str:
-    if best.bound is None or best.method is None:
+    if best.bound is None or best.share is None or best.method is None:
         return ""
-    most = costs.faster(best.bound, best.shape)
-    return f"No verifier of {best.shape} is more than {most.written(2)} times faster."
+    if best.at_any is None:
+        return (
+            f"No verifier of {best.shape} is more than {costs.faster(best.bound, best.shape).written(2)} times faster."
+        )
+    return f"Its share of the bound of any verifier of {best.shape} is {best.share}."
 
 
 def _within_spread(best: Candidate, ordered: Sequence[Candidate], costs: Costs) -> str:
@@ -217,8 +220,9 @@ def _samples(advice: Advice) -> str:
     if advice.decision is None:
         return "All values are exact."
     return (
-        f"Rounds follow each other along the text. Intervals and decision hold together with "
-        f"{advice.decision.terms.confidence:.0%}, from {len(advice.decision.values[0]):,} stretches of text."
+        "Rounds follow each other along the text, and begin more often where drafts fail; CSV and JSON have the tokens "
+        f"of a call at any position too. Intervals and decision hold together with "
+        f"{advice.decision.terms.confidence:.0%}, from {advice.decision.units:,} stretches of {advice.stretch} tokens."
     )
 
 

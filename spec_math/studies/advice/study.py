@@ -30,9 +30,6 @@ from spec_math.studies.positions.stream import parsed_filters
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
-WINDOWS = 4
-"""Windows of the longest drafts in a stretch, the unit of the decision: positions one after another."""
-
 LENGTH = 500
 """Tokens of a text that the models write."""
 
@@ -198,7 +195,7 @@ def measured(texts: Iterator[Along], wanted: tuple[Wanted, str], costs: Costs, s
     """Return the advice of texts: rounds follow each other on the target's own text, else all positions are starts.
 
     With R_s the chance that a round begins at position s, a text of N tokens takes Σ R_s calls. Methods are compared by
-    the latency of a token, cost · mean R, on stretches of positions.
+    the latency of a token, cost · mean R, on stretches of as many positions as the longest drafts have.
 
     Raises:
         ValueError: there are fewer than two stretches, or the weights leave too small a sample.
@@ -214,19 +211,17 @@ def measured(texts: Iterator[Along], wanted: tuple[Wanted, str], costs: Costs, s
                 tokens[place].append(1 + accepted.sum(1))
                 bounds[place].append(1 + text.bounds[shape.k][:, : shape.levels].sum(1))
                 rounds[place].append(start_weights(np.ascontiguousarray(accepted)) if own else tokens[place][-1])
-    stretch = WINDOWS * longest
-    number = sum(map(len, weights)) // stretch
+    number = sum(map(len, weights)) // longest
     if number < 2:
         raise ValueError(
-            f"the documents have {sum(map(len, weights)):,} positions with {longest} more tokens behind them; at least "
-            f"{2 * stretch} are needed: record more text, or lower --lookahead"
+            f"the documents have {sum(map(len, weights)):,} positions with {longest - 1} more tokens behind them; at "
+            f"least {2 * longest} are needed: record more text, or lower --lookahead"
         )
 
-    def stretches(parts: Sequence[FLOAT], last: int = stretch) -> FLOAT:
-        return np.concatenate(parts)[: number * stretch].reshape(number, stretch)[:, :last].mean(1)
+    def stretches(parts: Sequence[FLOAT], last: int = longest) -> FLOAT:
+        return np.concatenate(parts)[: number * longest].reshape(number, longest)[:, :last].mean(1)
 
     calls = [float(costs.of_call(shape.nodes, shape.levels, shape.widest)) for _, shape in shapes]
-    inside = stretch - longest + 1
     if not own:
         return _weighted((shapes, tokens, bounds), np.concatenate(weights), stretches, (source, wanted[1]))
     times = [np.ones(number), *(cost * stretches(parts) for cost, parts in zip(calls, rounds, strict=True))]
@@ -240,14 +235,15 @@ def measured(texts: Iterator[Along], wanted: tuple[Wanted, str], costs: Costs, s
     decision = race(entrants, lambda units, places, _: gains[units][:, places], Terms(number, everyone=True))
     found = [NOTHING]
     for place, (method, shape) in enumerate(shapes):
-        values, most = stretches(tokens[place], inside), stretches(bounds[place], inside)
+        # The drafts from the first position of a stretch lie within it.
+        values, most = stretches(tokens[place], 1), stretches(bounds[place], 1)
         ends = 1, shape.levels + 1
         bound = interval(most, *ends, chance=decision.chance)
         share = interval(values, *ends, most, chance=decision.chance).between(0, 1)
         at_any = interval(values, *ends, chance=decision.chance)
         rate = _tokens(decision.mean(place + 1), least, calls[place]).between(*ends)
         found.append(Candidate(method, shape, rate, bound, share, at_any))
-    return Advice(found, source, decision, wanted[1])
+    return Advice(found, source, decision, wanted[1], stretch=longest)
 
 
 def _tokens(gain: Mean, least: float, cost: float) -> Mean:
