@@ -222,7 +222,7 @@ def _samples(advice: Advice) -> str:
     return (
         "Rounds follow each other along the text, and begin more often where drafts fail; CSV and JSON have the tokens "
         f"of a call at any position too. Intervals and decision hold together with "
-        f"{advice.decision.terms.confidence:.0%}, from {advice.decision.units:,} stretches of {advice.stretch} tokens."
+        f"{advice.decision.terms.confidence:.0%}, from {advice.decision.mean(0).samples:,} stretches of {advice.stretch} tokens."
     )
 
 

@@ -134,12 +134,12 @@ def _chunks(streams: Sequence[tuple[Positions, Positions | None]]) -> Iterator[C
             yield from ((batch.targets, batch.drafts, other.targets) for batch, other in both)
 
 
-SAID = {
-    "draft": "the tokens fit the draft's rows better: exchange --target and --draft, or add --text-of draft",
-    "before": "the tokens fit the row before theirs: rows are shifted by one, leave out the first token and last row",
-    "after": "the tokens fit the row after theirs: rows are shifted by one, leave out the last token and first row",
-    "": "say with --temperature, --filter or --text-of what wrote the text",
-}
+SAID = (
+    "the tokens fit the draft's rows better: exchange --target and --draft, or add --text-of draft",
+    "the tokens fit the row before theirs: rows are shifted by one, leave out the first token and last row",
+    "say with --temperature, --filter or --text-of what wrote the text",
+    "the tokens fit the row after theirs: rows are shifted by one, leave out the last token and first row",
+)
 
 
 def tested(chunks: Iterator[Chunk], tokens: Any) -> Iterator[Chunk]:
@@ -158,7 +158,7 @@ def tested(chunks: Iterator[Chunk], tokens: Any) -> Iterator[Chunk]:
     ValueError: position 1: tokens do not fit the rows at their places; the tokens fit the row before theirs: rows are \
 shifted by one, leave out the first token and last row
     """
-    evidence, fits, start, last = np.zeros(3), dict.fromkeys(SAID, 0.0), 0, None
+    evidence, start, last = np.zeros(len(SAID)), 0, None
     for chunk in chunks:
         writer, number = chunk[-1] if len(chunk) == 3 else chunk[0], len(chunk[0])
         own, sizes = tokens[start : start + number], writer.sum(1)
@@ -169,14 +169,13 @@ shifted by one, leave out the first token and last row
         before = np.concatenate([[least if last is None else last[own[0]]], writer[places[:-1], own[1:]] / sizes[:-1]])
         after = np.concatenate([writer[places[1:], own[:-1]] / sizes[1:], [least]])
         sharp = writer[places, own] ** 2 / np.einsum("ij,ij->i", writer, writer)
-        others = np.stack([chunk[1][places, own] / chunk[1].sum(1), before, sharp])
+        others = np.stack([chunk[1][places, own] / chunk[1].sum(1), before, sharp, after])
         with np.errstate(divide="ignore"):
             evidence = evidence + np.log((others + least) / (2 * p)).sum(1)
-        for name, masses in zip(SAID, (others[0], before, after, p), strict=True):
-            fits[name] += float(np.log((masses + least) / 2).sum())
-        if np.logaddexp.reduce(evidence) - log(3) > EVIDENCE:
-            best = max(fits, key=lambda name: fits[name])
-            raise ValueError(f"position {start + number - 1}: tokens do not fit the rows at their places; {SAID[best]}")
+        # The row after is not known before its token: it says which way rows are shifted, and not that they are.
+        if np.logaddexp.reduce(evidence[:-1]) - log(3) > EVIDENCE:
+            said = SAID[int(evidence.argmax())]
+            raise ValueError(f"position {start + number - 1}: tokens do not fit the rows at their places; {said}")
         last = writer[-1] / sizes[-1]
         start += number
         yield chunk
