@@ -19,6 +19,7 @@ from spec_math.block_level.methods import Method
 from spec_math.kernels import inner_kernel, kernel
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
+from spec_math.token_level.optimum.ratio_order import NEAR
 from spec_math.token_level.streamed import BUCKETS, EDGES, LOW, STEPS
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
@@ -62,13 +63,11 @@ def along(text: Text, candidates: Sequence[Candidate]) -> Along:
     for method, _ in candidates:
         if method.along is None:
             raise ValueError(
-                f"{method.name}: both models' distributions along one text do not tell what it accepts, as it hangs "
-                "on other drafts too; sample it from the models"
+                f"{method.name}: both distributions along one text do not tell what it accepts, as that hangs on the "
+                "other drafts; sample it from the models"
             )
     found = {(method, k): accepted(method.along, text, k) for method, k in candidates if method.along is not None}
-    bounds = {k: accepted(bound, text, k) for k in sorted({k for _, k in candidates})}
-    weights = text.weights
-    return Along(found, bounds, weights)
+    return Along(found, {k: accepted(bound, text, k) for k in sorted({k for _, k in candidates})}, text.weights)
 
 
 def recorded(
@@ -110,6 +109,8 @@ def recorded(
         if length:
             yield along(_text(taken, np.where(windows < length, windows, -1), ends), candidates)
         first += length
+    if next(stream, None) is not None:
+        raise ValueError(f"there are more rows than the {len(listed):,} tokens")
 
 
 def drawn(target: Model, draft: Model, prefixes: Sequence[Tokens], lookahead: int, rng: Any) -> Text:
@@ -198,7 +199,8 @@ def _reduce(target: Any, draft: Any, token: int, most: float, found: Any) -> Any
         ratio = target[i] / draft[i]
         place = _bucket(ratio, draft[i])
         if place == inner:
-            place += 2 if i == token else 0 if ratio < own else 4 if ratio > own else 1 if i < token else 3
+            part = 0 if ratio < own * (1 - NEAR) else 4 if ratio > own * (1 + NEAR) else 1 if i < token else 3
+            place += 2 if i == token else part
         elif place > inner:
             place += 4
         found[0, place] += target[i]

@@ -42,29 +42,27 @@ class Text:
     def __init__(self, targets: Array, drafts: Array, tokens: Any, windows: Any, ends: Any = (), written: Any = None):
         self.targets, self.drafts, self.tokens, self.windows = targets, drafts, np.asarray(tokens), np.asarray(windows)
         places = np.arange(len(targets)), self.tokens
+        one = ones_like(targets[0, :1])
         # One more position, which −1 stands for, where nothing is drafted.
-        self.t, self.d = (np.append(rows[places], zeros_like(rows[0, :1])) for rows in (targets, drafts))
-        self.written = np.append(targets[places] if written is None else written, ones_like(targets[0, :1]))
+        self.t, self.d = np.append(targets[places], one), np.append(drafts[places], one - one)
+        self.written = self.t if written is None else np.append(written, one)
         ended = np.append(np.asarray(ends) if len(ends) else np.zeros(len(targets), bool), True)
         self.counted = ~ended[self.windows]
-        self._orders: dict[int, tuple[Joined, int]] = {}
+        self._orders: dict[int, Joined] = {}
         self._met: dict[tuple[Any, int], Array] = {}
 
-    def order(self, position: int) -> tuple[Joined, int]:
-        """Return the ratio order of a position, ties joined in floats, and its token's place among the n tokens."""
+    def order(self, position: int) -> Joined:
+        """Return the ratio order of a position, worked out once; tokens of equal ratios are one class in floats."""
         if position not in self._orders:
-            found = joined(ratio_order(self.targets[position], self.drafts[position]), self.targets.shape[1])
-            self._orders[position] = found, int(np.flatnonzero(found.whole.tokens == self.tokens[position])[0])
+            row = ratio_order(self.targets[position], self.drafts[position])
+            self._orders[position] = joined(row, self.targets.shape[1])
         return self._orders[position]
 
     def cell(self, position: int) -> tuple[RatioOrder, int, Any]:
-        """Return the order of classes of equal ratios, the class of the position's token, and its share of the class.
-
-        The share is one of the draft's mass.
-        """
-        found, rank = self.order(position)
+        """Return the order of classes, the class of the position's token, and its share of the class's draft mass."""
+        found = self.order(position)
         place = int(found.place[self.tokens[position]])
-        return found.order, place, found.whole.draft[rank] / found.order.draft[place]
+        return found.order, place, self.d[position] / found.order.draft[place]
 
     def at(self, values: Array) -> list[Array]:
         """Return values [N + 1, ...] at the L positions of the windows, a list of [S, ...]."""
@@ -134,8 +132,9 @@ def highest_rank(text: Text, k: int) -> Array:
     """Greedy multi-path: a block against the distribution of the chain of highest rank, as `multi_path.HighestRank`."""
     below, one = text.d * 0, ones_like(text.d[:1])
     for position in np.flatnonzero(text.d > 0).tolist():
-        found, rank = text.order(position)
-        below[position] = found.whole.draft_below[rank]
+        order, place, _ = text.cell(position)
+        equals = np.flatnonzero(text.order(position).place[: text.tokens[position]] == place)
+        below[position] = order.draft_below[place] + text.drafts[position, equals].sum()
     low, mass, chosen = one - one, one, list[Array]()
     for lower, d, written in zip(*map(text.at, (below, text.d, text.written)), strict=True):
         start, own = low + mass * lower, mass * d
