@@ -1,4 +1,4 @@
-"""Advice: exact on tables, within its intervals on recordings, and refused where text and rows do not belong together."""
+"""Advice: exact on tables, within its intervals on recordings, refused where text and rows do not fit."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ TARGET: dict[str, Any] = {
     "context": 1,
     "rows": {
         "": ["1/6", "1/3", "1/2"],
-        "0": ["1/2", "1/4", "1/4"],
-        "1": ["1/5", "3/5", "1/5"],
+        "0": ["1/8", "5/8", "1/4"],
+        "1": ["1/5", "1/5", "3/5"],
         "2": ["3/4", "1/8", "1/8"],
     },
 }
@@ -36,10 +36,12 @@ DRAFT: dict[str, Any] = {
     "rows": {
         "": ["1/3", "1/3", "1/3"],
         "0": ["1/4", "1/2", "1/4"],
-        "1": ["2/5", "2/5", "1/5"],
+        "1": ["2/5", "1/5", "2/5"],
         "2": ["1/2", "1/4", "1/4"],
     },
 }
+"""Two models of the next token after the last one."""
+
 COSTS = "target=1:20ms,5:22ms,9:30ms; draft=1:1ms,2:1.5ms; verify=0.1ms; drafting=0.3ms"
 
 

@@ -19,11 +19,11 @@ def _several(help_: str) -> typer.models.OptionInfo:
 def advise(  # noqa: PLR0913 - typer takes an argument an option
     target: Annotated[
         list[str] | None,
-        _several("The target's logits or probabilities [tokens, V], a file or PATH:NAME; repeat for more documents."),
+        _several("The target's logits or probabilities \\[tokens, V], a file or PATH:NAME; repeat for more documents."),
     ] = None,
     draft: Annotated[list[str] | None, _several("The draft's, in the form of --target.")] = None,
     tokens: Annotated[
-        list[str] | None, _several("The text: whole numbers [tokens]. Row p is the distribution of token p.")
+        list[str] | None, _several("The text: whole numbers \\[tokens]. Row p is the distribution of token p.")
     ] = None,
     documents: Annotated[
         str,

@@ -219,10 +219,11 @@ def _samples(advice: Advice) -> str:
         )
     if advice.decision is None:
         return "All values are exact."
+    number = advice.decision.mean(0).samples
     return (
         "Rounds follow each other along the text, and begin more often where drafts fail; CSV and JSON have the tokens "
-        f"of a call at any position too. Intervals and decision hold together with "
-        f"{advice.decision.terms.confidence:.0%}, from {advice.decision.mean(0).samples:,} stretches of {advice.stretch} tokens."
+        "of a call at any position too. Intervals and decision hold together with "
+        f"{advice.decision.terms.confidence:.0%}, from {number:,} stretches of {advice.stretch} tokens."
     )
 
 
