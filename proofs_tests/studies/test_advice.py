@@ -82,7 +82,7 @@ def test_on_tables_the_advice_is_the_exact_optimum_over_all_candidates(tables: A
     (name, k, size), most = max(speeds.items(), key=lambda pair: pair[1])
     result = study(tables, no_progress)
     first = result.table("advice").records()[0]
-    assert (first["method"], first["K × L"], first["exact speed-up"]) == (name, f"{k} × {size}", most)
+    assert (first["method"], first["K×L"], first["exact speed-up"]) == (name, f"{k}×{size}", most)
     best_of = {method: max(s for (own, _, _), s in speeds.items() if own == method) for method, _, _ in speeds}
     shown = {answer.SHORT[method]: method.name for method in METHODS if method in answer.SHORT}
     found = {shown.get(row["method"], row["method"]): row["exact speed-up"] for row in result.table("advice").records()}
@@ -165,7 +165,7 @@ def test_a_recording_leads_to_the_exact_values_within_its_intervals(tmp_path: Pa
     assert len(chosen) == 4
     for method in chosen:
         row = rows[answer.SHORT.get(method, method.name)]
-        k, size = map(int, str(row["K × L"]).split(" × "))
+        k, size = map(int, str(row["K×L"]).split("×"))
         truth, tokens = in_a_row(method, k, size), row["tokens per call"]
         assert tokens.low <= truth <= tokens.high, (method.name, truth, tokens)
         assert tokens.high - tokens.low < 0.25 * truth
@@ -207,7 +207,7 @@ def test_text_of_the_draft_is_weighted_to_the_same_values(tmp_path: Path) -> Non
     # At positions of the draft's text: the mean of the exact values after each token that it wrote.
     method, tokens = METHODS[0], np.load(request.tokens[0])
     row = rows["token-by-token verification"]
-    k, size = map(int, str(row["K × L"]).split(" × "))
+    k, size = map(int, str(row["K×L"]).split("×"))
     exact = [float(method.expected(_table(TARGET), _table(DRAFT), (state,), size, k)) for state in range(3)]
     assert (
         abs(row["tokens per call"].value - np.mean([exact[token] for token in tokens]))

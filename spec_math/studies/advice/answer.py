@@ -75,7 +75,8 @@ def break_evens(best: Candidate, found: Sequence[Candidate], costs: Costs) -> li
         (a, b), tokens = _split(best, costs, call), _tokens(best)
         for other in found:
             (c, d), others = _split(other, costs, call), _tokens(other)
-            if not others * b - tokens * d:
+            # Samples may show another one as faster that the decision does not.
+            if not others * b - tokens * d or other.speed(costs) > best.speed(costs):
                 continue
             factor = (tokens * c - others * a) / (others * b - tokens * d)
             if 0 <= factor < 1 and factor > below[0]:
@@ -116,10 +117,12 @@ def changes_said(best: Candidate, changes: Sequence[BreakEven], costs: Costs) ->
 
 COLUMNS = (
     Column("method"),
-    Column("K × L"),
+    Column("K×L"),
     Column("speed-up", "mean", "times plain decoding", digits=2),
-    Column("tokens per call", "mean", "tokens per call of the target", digits=3),
-    Column("share", "mean", "of the bound", digits=3),
+    Column("tokens", "number", "tokens per call of the target", digits=2),
+    Column("of the bound", "number", "of the tokens per call", digits=3),
+    Column("tokens per call", "mean", "tokens per call of the target", shown=False),
+    Column("share", "mean", "of the bound", shown=False),
     Column("at any position", "mean", "tokens per call of the target", shown=False),
     Column("bound", "mean", "tokens per call of any verifier of these drafts", shown=False),
     Column("samples", "count", "stretches of text", shown=False),
@@ -132,7 +135,7 @@ class Advice:
     """The candidates, plain decoding among them; the decision, where texts are samples; what was left out.
 
     weights: the effective sample size of weighted text, and the number of its positions. stretch: the positions of a
-    unit of the decision.
+    unit of the decision. chosen: the candidates of the decision, a shape for each method.
     """
 
     found: Sequence[Candidate]
@@ -141,6 +144,7 @@ class Advice:
     left_out: str = ""
     weights: tuple[float, int] | None = None
     stretch: int = 1
+    chosen: tuple[Candidate, ...] = ()
 
 
 RECORD = "record models that can be asked: spec-math record FOLDER --target BIG --draft SMALL --text prompts.txt"
@@ -148,8 +152,8 @@ RECORD = "record models that can be asked: spec-math record FOLDER --target BIG 
 
 def result_of(advice: Advice, costs: Costs) -> Result:
     """Return the advice as a result: its sentence, the table, the picture and what would change it."""
-    ordered, decision = fastest_of_each(advice.found, costs), advice.decision
-    best = ordered[0] if decision is None else advice.found[decision.taken]
+    ordered, decision = fastest_of_each(advice.chosen or advice.found, costs), advice.decision
+    best = ordered[0] if decision is None else advice.chosen[decision.taken]
     finding = f"{_taken(best, costs, advice)} {_bound(best, costs)}".strip()
     notes = [
         changes_said(best, break_evens(best, advice.found, costs), costs),
@@ -223,7 +227,8 @@ def _samples(advice: Advice) -> str:
     return (
         "Rounds follow each other along the text, and begin more often where drafts fail; CSV and JSON have the tokens "
         "of a call at any position too. Intervals and decision hold together with "
-        f"{advice.decision.terms.confidence:.0%}, from {number:,} stretches of {advice.stretch} tokens."
+        f"{advice.decision.terms.confidence:.0%}, from {number:,} stretches of {advice.stretch} tokens. The "
+        "first ones, not among them, chose each method's drafts."
     )
 
 
@@ -233,8 +238,10 @@ def table_of(found: Sequence[Candidate], costs: Costs) -> Table:
         Row(
             (
                 PLAIN if one.method is None else SHORT.get(one.method, one.method.name),
-                f"{one.shape.k} × {one.shape.levels}" if one.shape.nodes else "—",
+                f"{one.shape.k}×{one.shape.levels}" if one.shape.nodes else "—",
                 costs.faster(one.tokens, one.shape),
+                one.tokens.value,
+                None if one.share is None else one.share.value,
                 one.tokens,
                 one.share,
                 one.at_any,

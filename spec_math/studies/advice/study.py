@@ -33,6 +33,9 @@ FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 LENGTH = 500
 """Tokens of a text that the models write."""
 
+CHOOSING = 4
+"""One stretch in so many, the first ones, chooses drafts."""
+
 EFFECTIVE = 100
 """The least effective sample size of weighted text."""
 
@@ -212,10 +215,10 @@ def measured(texts: Iterator[Along], wanted: tuple[Wanted, str], costs: Costs, s
                 bounds[place].append(1 + text.bounds[shape.k][:, : shape.levels].sum(1))
                 rounds[place].append(start_weights(np.ascontiguousarray(accepted)) if own else tokens[place][-1])
     number = sum(map(len, weights)) // longest
-    if number < 2:
+    if number < 2 * CHOOSING:
         raise ValueError(
             f"the documents have {sum(map(len, weights)):,} positions with {longest - 1} more tokens behind them; at "
-            f"least {2 * longest} are needed: record more text, or lower --lookahead"
+            f"least {2 * CHOOSING * longest} are needed: record more text, or lower --lookahead"
         )
 
     def stretches(parts: Sequence[FLOAT], last: int = longest) -> FLOAT:
@@ -224,26 +227,33 @@ def measured(texts: Iterator[Along], wanted: tuple[Wanted, str], costs: Costs, s
     calls = [float(costs.of_call(shape.nodes, shape.levels, shape.widest)) for _, shape in shapes]
     if not own:
         return _weighted((shapes, tokens, bounds), np.concatenate(weights), stretches, (source, wanted[1]))
-    times = [np.ones(number), *(cost * stretches(parts) for cost, parts in zip(calls, rounds, strict=True))]
+    times = np.stack(
+        [np.ones(number), *(cost * stretches(one) for cost, one in zip(calls, rounds, strict=True))], axis=1
+    )
+    # The first part chooses each method's drafts, the rest decides between methods.
+    first, every = number // CHOOSING, [NOTHING, *(Candidate(*pair, known(1)) for pair in shapes)]
+    means, best = times[:first].mean(0), dict[Method | None, int]()
+    for place in np.argsort(means, kind="stable").tolist():
+        _ = best.setdefault(every[place].method, place)
+    chosen = sorted(best.values())
     # Twice the least latency less one's own: a margin of it is at most that margin of the latency of the fastest.
-    least = 2 * min(float(one.mean()) for one in times)
-    entrants = [
-        Entrant(one.name, least - cost, least)
-        for one, cost in zip([NOTHING, *(Candidate(*pair, known(1)) for pair in shapes)], [1, *calls], strict=True)
-    ]
-    gains = np.stack([least - one for one in times], axis=1)
-    decision = race(entrants, lambda units, places, _: gains[units][:, places], Terms(number, everyone=True))
+    least, costly = 2 * float(means.min()), [1.0, *calls]
+    gains = least - times[first:]
+    entrants = [Entrant(every[place].name, least - costly[place], least) for place in chosen]
+    terms = Terms(number - first, everyone=True)
+    decision = race(entrants, lambda units, places, _: gains[units][:, [chosen[one] for one in places]], terms)
     found = [NOTHING]
     for place, (method, shape) in enumerate(shapes):
         # The drafts from the first position of a stretch lie within it.
-        values, most = stretches(tokens[place], 1), stretches(bounds[place], 1)
+        values, most = (stretches(parts[place], 1)[first:] for parts in (tokens, bounds))
         ends = 1, shape.levels + 1
         bound = interval(most, *ends, chance=decision.chance)
         share = interval(values, *ends, most, chance=decision.chance).between(0, 1)
         at_any = interval(values, *ends, chance=decision.chance)
-        rate = _tokens(decision.mean(place + 1), least, calls[place]).between(*ends)
+        gain = interval(gains[:, place + 1], least - calls[place], least, chance=decision.chance)
+        rate = _tokens(gain, least, calls[place]).between(*ends)
         found.append(Candidate(method, shape, rate, bound, share, at_any))
-    return Advice(found, source, decision, wanted[1], stretch=longest)
+    return Advice(found, source, decision, wanted[1], stretch=longest, chosen=tuple(found[place] for place in chosen))
 
 
 def _tokens(gain: Mean, least: float, cost: float) -> Mean:
