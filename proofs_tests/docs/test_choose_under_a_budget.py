@@ -30,6 +30,6 @@ def test_the_page_leads_to_the_sentence_that_it_shows(tmp_path: Path, monkeypatc
     assert advice in " ".join(first.output.split())
     assert max(map(len, first.output.splitlines())) <= 80
     assert "effective positions of" in " ".join(weighted.output.split())
-    # The control: with a draft step of 18 ms another answer is right.
-    assert (tmp_path / "latencies.csv").write_text((tmp_path / "latencies.csv").read_text().replace("1.1ms,", "18ms,"))
+    # The control: with a draft step of 18 ms for four chains another answer is right.
+    assert (tmp_path / "latencies.csv").write_text((tmp_path / "latencies.csv").read_text().replace("1.3ms,", "18ms,"))
     assert advice not in " ".join(typed(commands(PAGE)[0], tmp_path).output.split())

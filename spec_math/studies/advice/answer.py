@@ -314,6 +314,7 @@ def picture(ordered: Sequence[Candidate], found: Sequence[Candidate], costs: Cos
                 "times plain decoding",
                 "if drafting costs more or less",
                 log_x=True,
+                ticks=tuple(f"{x:.2g}" for x in xs[::2]),
             ),
         ),
     )
