@@ -1,10 +1,10 @@
 """Decisions between candidates that are compared in pairs on the same texts, valid whenever sampling stops.
 
 A unit, such as a text, gives one bounded value of each candidate. Units need not be alike: a mean is the running
-average of the conditional means E[x_i | units before i]. A wealth Σ_j w_j Π_i (1 + λ_j y_i), with constant stakes λ_j, weights
-w_j that sum to 1 and λ_j y_i > −1, has mean at most 1 where the conditional means of y sum to at most 0. For with μ_i
-those means, Π (1 + λ y_i)/(1 + λ μ_i) is a nonnegative martingale, and Π (1 + λ μ_i) ≤ exp(λ Σ μ_i) ≤ 1. So by Ville it
-ever reaches 1/α with chance α at most.
+average of the conditional means E[x_i | units before i]. A wealth Σ_j w_j Π_i (1 + λ_j y_i), with constant stakes λ_j,
+weights w_j that sum to 1 and λ_j y_i > −1, has mean at most 1 where the conditional means of y sum to at most 0. For
+with μ_i those means, Π (1 + λ y_i)/(1 + λ μ_i) is a nonnegative martingale, and Π (1 + λ μ_i) ≤ exp(λ Σ μ_i) ≤ 1. So by
+Ville it ever reaches 1/α with chance α at most.
 
 Source: Waudby-Smith and Ramdas 2024 (betting), Section 4; Ville 1939. Even-Dar, Mannor and Mansour 2006 (successive
 elimination).
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf, log, nan
 from typing import Any, Literal, NamedTuple
 
@@ -27,7 +28,7 @@ FLOAT = np.ndarray[Any, np.dtype[Any]]
 SHARES = tuple(0.95 * 0.6**power for power in range(9))
 """Shares of the wealth that the bets may lose; all start with the same money."""
 
-FIRST, GROWTH, HEAD = 16, 1.25, 64
+FIRST, GROWTH, HEAD = 16, 1.25, 192
 """Units before the first look, the factor from one look to the next, and how many units later dear candidates enter."""
 
 HALVINGS = 16
@@ -36,8 +37,8 @@ HALVINGS = 16
 ROUNDING = 2.0**-20
 """More than a log wealth is off by."""
 
-STATEMENTS = 10
-"""One-sided statements of each candidate: 4 of the decision, 2 ends each of its mean, its share and a difference."""
+STATEMENTS = 12
+"""One-sided statements of each candidate: 4 of the decision, 2 ends of its mean, bound, share, and difference each."""
 
 
 class Candidate(NamedTuple):
@@ -45,6 +46,10 @@ class Candidate(NamedTuple):
 
     One that is `dear` to measure enters later. One that is `bounded` has values that its own never exceed in the mean,
     in the same range, on the same units; they are cheap, and may show that it is slower before it is measured.
+
+    Candidates of one `family` count the same chances a_1 ≥ a_2 ≥ … in [0, 1] with other weights, such as one method at
+    several lookaheads. `steps` are a candidate's values where the first j chances are 1 and the others 0, j = 0, 1, …:
+    a difference of two is linear in the chances, so that it lies between its values at these.
     """
 
     name: str
@@ -52,6 +57,19 @@ class Candidate(NamedTuple):
     most: float
     dear: bool = False
     bounded: bool = False
+    family: object = None
+    steps: tuple[float, ...] = ()
+
+    def most_above(self, other: Candidate, factor: float = 1.0) -> float:
+        """Return the most that its value may lie above `factor` times that of another on one unit.
+
+        >>> short, long = (Candidate("", 1, most, family=1, steps=(1, 2, most)) for most in (2, 3))
+        >>> short.most_above(long), long.most_above(short), Candidate("", 1, 3).most_above(short)
+        (0.0, 1.0, 2.0)
+        """
+        if self.family is None or self.family != other.family:
+            return self.most - factor * other.least
+        return max(mine - factor * theirs for mine, theirs in zip(self.steps, other.steps, strict=True))
 
 
 @dataclass(frozen=True)
@@ -78,8 +96,8 @@ class Decision:
     """The end of a race.
 
     `taken`: the place of the candidate to take, or of the leader where nothing is decided. `rivals`: the places of
-    those that are not shown to be slower. `values` and `bounds`: for each candidate those on the first units. `more`: about
-    how many more units would decide.
+    those that are not shown to be slower. `values` and `bounds`: for each candidate those on the first units. `more`:
+    about how many more units would decide.
 
     The decision and all its intervals hold together with the stated confidence, which is shared out equally among
     `STATEMENTS` for each candidate. The decision is wrong only where the best candidate is beaten in one of its own
@@ -100,30 +118,58 @@ class Decision:
         """The chance that each one-sided statement fails, at most."""
         return (1 - self.terms.confidence) / (STATEMENTS * len(self.candidates))
 
-    def mean(self, place: int) -> Mean:
-        """Return the mean of a candidate's values, with its interval.
+    def mean(self, place: int, bound: bool = False) -> Mean:
+        """Return the mean of a candidate's values, or of its bounds, with its interval.
 
         >>> found = race([Candidate("a", 0, 1)], lambda units, places, _: np.full((len(units), 1), 0.5), Terms(64))
         >>> found.mean(0).value, found.mean(0).samples
         (0.5, 16)
         """
         _, least, most, *_ = self.candidates[place]
-        return interval(self.values[place], least, most, chance=self.chance)
+        return self._stated(interval((self.bounds if bound else self.values)[place], least, most, chance=self.chance))
+
+    @cached_property
+    def lead(self) -> Mean:
+        """The mean of the taken candidate."""
+        return self.mean(self.taken)
+
+    def level(self, place: int) -> Mean:
+        """Return a candidate's mean, corrected by the mean of the taken one beyond the units that both have."""
+        own = self.mean(place)
+        if place == self.taken or not own.samples:
+            return own
+        apart = self.difference(place, self.taken)
+        low, high = (
+            choose(mine, first + more)
+            for choose, mine, first, more in zip(
+                (max, min), own.interval, self.lead.interval, apart.interval, strict=True
+            )
+        )
+        value = min(max(self.lead.value + apart.value, low), high)
+        return own if low > high else replace(own, value=value, low=low, high=high)
 
     def share(self, place: int) -> Mean | None:
-        """Return the mean of a candidate over that of its bounds, on the same units; None where it is not bounded."""
+        """Return the mean of a candidate over that of its bounds, on the same units; None where it has none."""
         one, both = self.candidates[place], min(len(self.values[place]), len(self.bounds[place]))
         if not both:
             return None
-        bounds = self.bounds[place][:both]
-        return interval(self.values[place][:both], one.least, one.most, bounds, chance=self.chance).between(0, 1)
+        values, bounds = self.values[place][:both], self.bounds[place][:both]
+        return self._stated(interval(values, one.least, one.most, bounds, chance=self.chance)).between(0, 1)
 
     def difference(self, place: int, other: int) -> Mean:
         """Return the mean difference of two candidates on the units of both, with its interval."""
         me, you = self.candidates[place], self.candidates[other]
         both = min(len(self.values[place]), len(self.values[other]))
         values = self.values[place][:both] - self.values[other][:both]
-        return interval(values, me.least - you.most, me.most - you.least, chance=self.chance)
+        return self._stated(interval(values, -you.most_above(me), me.most_above(you), chance=self.chance))
+
+    def _stated(self, found: Mean) -> Mean:
+        return replace(found, confidence=self.terms.confidence)
+
+    def complete(self, measure: Measure, until: int) -> None:
+        """Measure every candidate and every bound on the first so many units, for a table."""
+        for bounds in (False, True):
+            _extend(self, measure, range(len(self.candidates)), until, bounds)
 
     def sentence(self, thing: str = "samples") -> str:
         """Say what to take, or how many more units would decide.
@@ -156,8 +202,10 @@ class Decision:
     def beats(self, place: int, other: int, margin: float = 0.0) -> bool:
         """Say whether (1 + margin) times one candidate is shown to be faster than another, or than its bound."""
         me, you, mine = self.candidates[place], self.candidates[other], (1 + margin) * self.values[place]
-        worst = you.most - (1 + margin) * me.least
-        for theirs in (self.values[other], self.bounds[other]):
+        for theirs, worst in (
+            (self.values[other], you.most_above(me, 1 + margin)),
+            (self.bounds[other], you.most - (1 + margin) * me.least),
+        ):
             both = min(len(mine), len(theirs))
             if both and log_wealth(mine[:both] - theirs[:both], worst) >= -log(self.chance):
                 return True
@@ -167,9 +215,13 @@ class Decision:
 def log_wealth(gains: FLOAT, worst: float) -> float:
     """Return the log wealth of bets that gains [n] ≥ −worst have a positive running mean; inf where none can lose.
 
+    Raises:
+        ValueError: a gain below −worst.
+
     >>> log_wealth(np.ones(10), 1.0) > 4 > log_wealth(np.zeros(10), 1.0)
     True
     """
+    _check(gains, -worst, inf, "gains")
     if worst <= 0:
         return inf if gains.any() else 0.0
     odds = np.maximum(gains, -worst) / worst
@@ -216,7 +268,7 @@ def interval(values: FLOAT, least: float, most: float, of: FLOAT | None = None, 
 
 
 def _check(values: FLOAT, least: float, most: float, name: str) -> None:
-    slack = 2.0**-40 * max(abs(least), abs(most))
+    slack = 2.0**-40 * max(1.0, abs(least), 0.0 if most == inf else abs(most))
     if len(values) and not (values.min() >= least - slack and values.max() <= most + slack):
         raise ValueError(f"{name}: values must lie in [{least:g}, {most:g}]; got {values.min():g} to {values.max():g}")
 
@@ -312,6 +364,6 @@ def _more(found: Decision, leader: int, other: int) -> int:
     for factor in (1.0, 1 + found.terms.margin):
         gains = factor * mine[:both] - theirs[:both]
         gap = max(float(gains.mean()), found.terms.margin / 2 * float(mine.mean()))
-        worst = found.candidates[other].most - factor * found.candidates[leader].least
+        worst = found.candidates[other].most_above(found.candidates[leader], factor)
         needed = min(needed, bar * (2 * float(gains.var()) / gap**2 + worst / gap))
     return int(float(f"{max(1.0, needed - both):.2g}"))

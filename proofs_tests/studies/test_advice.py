@@ -16,11 +16,10 @@ from spec_math.block_level.methods import METHODS, Method
 from spec_math.language import Table
 from spec_math.studies.advice import answer
 from spec_math.studies.advice.answer import NOTHING, Advice, Candidate
-from spec_math.studies.advice.study import AdviceRequest, candidates, exactly, study
+from spec_math.studies.advice.study import AdviceRequest, candidates, chains, exactly, study
 from spec_math.studies.arguments import no_progress
 from spec_math.studies.blocks.comparison import from_tables
 from spec_math.studies.costs import parsed
-from spec_math.studies.frontier.contenders import chains
 
 TARGET: dict[str, Any] = {
     "context": 1,

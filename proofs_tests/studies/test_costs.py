@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from spec_math.mean import Mean, known
+from spec_math.studies.advice.study import chains
 from spec_math.studies.costs import Costs, UnmeasuredError, parsed
-from spec_math.studies.frontier.contenders import chains
 
 MEASURED = "target=1:20ms,9:24ms,33:36ms; draft=1:1ms,4:2500us; verify=20us; drafting=0.5ms"
 

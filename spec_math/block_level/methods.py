@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import comb, perm
 from typing import Any
 
@@ -412,7 +413,12 @@ BEAMS_TRAVERSED = Method("stochastic beam, traversal", SEQUENCES, pages=("theore
 PLANNED = Method("optimal plan, distinct first tokens", DISTINCT, pages=("theorems/planned_tree",))
 NOISE = Method("shared noise", CHAINS, pages=("theorems/shared_noise",))
 DELAYED = {
-    stem: Method(f"chain priorities below a stem of {stem}", drafts, pages=("theorems/delayed",))
+    stem: Method(
+        f"chain priorities below a stem of {stem}",
+        drafts,
+        along=partial(target_text.priorities, stem=stem),
+        pages=("theorems/delayed",),
+    )
     for stem, drafts in STEMS.items()
 }
 BRANCHED_REJECTION = Method(

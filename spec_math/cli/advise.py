@@ -84,8 +84,10 @@ def advise(  # noqa: PLR0913 - typer takes an argument an option
     """
     from spec_math.studies.advice import study as of_advice
 
-    files = [tuple(given or ()) for given in (target, draft, tokens)]
-    limits = tuple(method or ()), k, lookahead, nodes
-    sampling = temperature, tuple(filters or ()), text_of
-    asked = of_advice.AdviceRequest(*files, documents, logits, costs, *limits, *sampling, samples, seed)
+    places, drafts, texts = (tuple(given or ()) for given in (target, draft, tokens))
+    methods, filtered = tuple(method or ()), tuple(filters or ())
+    asked = of_advice.AdviceRequest(
+        *(places, drafts, texts, documents, logits, costs, methods),
+        *(k, lookahead, nodes, temperature, filtered, text_of, samples, seed),
+    )
     study(lambda progress: of_advice.study(asked, progress), out)

@@ -17,7 +17,7 @@ from spec_math.language.model import Model, check_prefix
 from spec_math.language.ngram import NGram
 from spec_math.language.recorded import Recorded
 
-MOST_BYTES = 2**25
+MOST_BYTES = 2**26
 """What the kept laws of a model may take."""
 
 

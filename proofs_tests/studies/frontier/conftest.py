@@ -8,7 +8,7 @@ import pytest
 
 from proofs_tests.studies.frontier.toy_models import TABLES
 from spec_math.studies.blocks.comparison import BlockModels
-from spec_math.studies.frontier import ceilings, contenders, further
+from spec_math.studies.frontier import comparison, contenders, further
 from spec_math.studies.frontier.contenders import Regime, at
 
 
@@ -21,11 +21,10 @@ def toy() -> Regime:
 def _short() -> Any:
     """Short blocks of few chains, so that all of them can be enumerated."""
     patch = pytest.MonkeyPatch()
-    for module in (contenders, ceilings):
-        patch.setattr(module, "KS", (2, 3))
-        patch.setattr(module, "LONGEST", 2)
+    patch.setattr(contenders, "KS", (2, 3))
+    patch.setattr(contenders, "LONGEST", 2)
+    patch.setattr(comparison, "LONGEST", 2)
     patch.setattr(contenders, "DEPTHS", (1, 3))
-    patch.setattr(contenders, "SLOW", {})
     patch.setattr(further, "STEM_KS", (2,))
     yield
     patch.undo()

@@ -10,7 +10,8 @@ from proofs_tests.studies.frontier.toy_models import TABLES
 from spec_math.block_level import tree
 from spec_math.block_level.methods import BRANCHING, DISTINCT, FAVOURED, SEQUENCES, STEMS, Drafts
 from spec_math.chance import law
-from spec_math.studies.frontier import ceilings, further
+from spec_math.studies.frontier import further
+from spec_math.studies.lengths import ceilings
 from spec_math.token_level import greedy, without_replacement
 
 

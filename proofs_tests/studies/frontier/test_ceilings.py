@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from spec_math.studies.frontier.ceilings import of_drafts as bounds_of
+
 from proofs_tests.every_method import EVERY_METHOD
 from proofs_tests.studies.frontier.drafted_texts import level_bound
 from proofs_tests.studies.frontier.enumerated_ways import walked
@@ -25,7 +27,6 @@ from spec_math.block_level.methods import (
     named,
 )
 from spec_math.mean import of_independent
-from spec_math.studies.frontier.ceilings import of_drafts as bounds_of
 from spec_math.studies.frontier.contenders import Regime, Shape
 
 

@@ -107,7 +107,7 @@ def recorded(
         ends = np.zeros(length, bool)
         ends[-1:] = ended
         if length:
-            yield along(_text(taken, np.where(windows < length, windows, -1), ends), candidates)
+            yield along(of_rows(taken, np.where(windows < length, windows, -1), ends), candidates)
         first += length
     if next(stream, None) is not None:
         raise ValueError(f"there are more rows than the {len(listed):,} tokens")
@@ -132,14 +132,14 @@ def drawn(target: Model, draft: Model, prefixes: Sequence[Tokens], lookahead: in
             for at, token in zip(part, tokens.tolist(), strict=True):
                 texts[at] = (*texts[at], token)
                 ends.append(token == end)
-    return _text(rows, windows, np.array(ends))
+    return of_rows(rows, windows, np.array(ends))
 
 
 _AT_ONCE = 256
 """Rows that are asked for at once."""
 
 
-def _text(rows: Sequence[tuple[FLOAT, FLOAT, int, float]], windows: Any, ends: Any) -> Text:
+def of_rows(rows: Sequence[tuple[FLOAT, FLOAT, int, float]], windows: Any, ends: Any) -> Text:
     """Put reduced rows together, of one length by masses of 0."""
     both = np.zeros((2, len(rows), max(len(t) for t, _, _, _ in rows)))
     for number, (t, d, _, _) in enumerate(rows):

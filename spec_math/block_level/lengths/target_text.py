@@ -144,14 +144,18 @@ def highest_rank(text: Text, k: int) -> Array:
     return _block(text, chosen)
 
 
-def priorities(text: Text, k: int) -> Array:
-    """Chain priorities: a block against the distribution of the chain of highest priority, as `Priorities`."""
+def priorities(text: Text, k: int, stem: int = 0) -> Array:
+    """Chain priorities: a block against the distribution of the chain of highest priority, as `Priorities`.
+
+    With a `stem` the chains share their first so many tokens.
+    """
     one, chosen = ones_like(text.t[:1]), list[Array]()
     states, owners = [(one[0], uniform(one))], np.zeros(len(text.windows), np.int64)
-    for places in text.windows.T:
+    for level, places in enumerate(text.windows.T):
         # Starts with the same tokens before them are one.
         nodes, owners = np.unique(np.stack([owners, places]), axis=1, return_inverse=True)
-        steps = [_refine(text, position, states[state], k) for state, position in nodes.T.tolist()]
+        chains = 1 if level < stem else k
+        steps = [_refine(text, position, states[state], chains) for state, position in nodes.T.tolist()]
         states = [state for _, state in steps]
         chosen.append(np.array([mass for mass, _ in steps])[owners])
     return _block(text, chosen)
@@ -163,6 +167,8 @@ def _refine(text: Text, position: int, state: tuple[Any, PriorityLaw], k: int) -
     t, d, written = (masses[position] for masses in (text.t, text.d, text.written))
     if not d > 0 or not t > 0:
         return d, state
+    if k == 1:
+        return d / written, (min(weight * 0 + 1, weight * t / d), priority)
     order, place, share = text.cell(position)
     found = step(order, weight, priority, k, place)
     mass = share * found.mass

@@ -25,7 +25,7 @@ from spec_math.studies.advice.recording import Files, opened
 from spec_math.studies.arguments import Progress, limited, parsed_ks, spaced
 from spec_math.studies.blocks.comparison import EXACT_TERMS, BlockModels, embedded, from_tables, in_floats
 from spec_math.studies.costs import Costs, UnmeasuredError, parsed
-from spec_math.studies.frontier.contenders import SLOW, Shape, at, chains
+from spec_math.studies.frontier.contenders import Shape, at
 from spec_math.studies.positions.stream import parsed_filters
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
@@ -110,7 +110,7 @@ def candidates(request: AdviceRequest, costs: Costs, every: bool = False) -> tup
     ['one chain of 1', 'one chain of 1']
     """
     ks, longest = parsed_ks(request.ks), limited(request.lookahead, "--lookahead", 64)
-    usual = [method for method in METHODS if every or (method.along is not None and method not in SLOW)]
+    usual = [method for method in METHODS if every or method.along is not None]
     chosen = list(dict.fromkeys(named(name) for name in request.methods)) or usual
     found, beyond = Wanted(), ""
     for method in chosen:
@@ -126,6 +126,15 @@ def candidates(request: AdviceRequest, costs: Costs, every: bool = False) -> tup
             f"no drafts are within --k, --nodes, --method and --costs. {beyond or 'One chain needs --k 1.'} State more"
         )
     return found, beyond
+
+
+def chains(k: int, lookahead: int) -> Shape:
+    """Return the shape of k chains.
+
+    >>> str(chains(2, 3)), chains(2, 3).nodes
+    ('2 chains of 3', 6)
+    """
+    return Shape(k * lookahead, lookahead, k, k)
 
 
 def exactly(models: BlockModels, wanted: Wanted, progress: Progress) -> list[Candidate]:

@@ -6,21 +6,23 @@ Source: our own; the methods are those of `block_level`.
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math.block_level.lengths.monte_carlo import GatheredLaws, Setting, sample
-from spec_math.block_level.likeliest_tree import Ranked, likeliest_of_depths, top
-from spec_math.block_level.methods import BEST_TREE, CHOSEN, METHODS, PLAN_AT_EVERY_NODE, STATIC, Drafts, Method
+from spec_math.block_level.lengths.monte_carlo import GatheredLaws
+from spec_math.block_level.likeliest_tree import likeliest_of_depths, top
+from spec_math.block_level.methods import CHOSEN, STATIC, TREES, Drafts, Method
 from spec_math.language import NGram, Table, standard_library
 from spec_math.language.tempered import KeptRows, TemperedNGram, heated
 from spec_math.scheme import Tokens
-from spec_math.studies.arguments import Progress, spaced
+from spec_math.studies.arguments import spaced
 from spec_math.studies.blocks.comparison import BlockModels, embedded, in_floats, of_n_grams
+from spec_math.studies.lengths import ceilings
+from spec_math.studies.lengths.units import Key, Stream
 from spec_math.studies.positions.stream import DefaultModels
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
@@ -31,9 +33,6 @@ KS = (2, 4, 8)
 LONGEST = 8
 """Drafted tokens in a row, at most."""
 
-SLOW = {PLAN_AT_EVERY_NODE: ((2, 4), 6)}
-"""Methods that take seconds a sample at large vocabularies: the numbers of chains tried, and one sample in how many."""
-
 
 @dataclass(frozen=True)
 class Shape:
@@ -41,8 +40,8 @@ class Shape:
 
     The chains share their first `stem` tokens, which are counted once.
 
-    >>> str(chains(8, 6)), chains(8, 6).nodes, str(Shape(32, 4, 32))
-    ('8 chains of 6', 48, 'a tree of 32, depth 4')
+    >>> str(Shape(48, 6, 8, 8)), str(Shape(32, 4, 32))
+    ('8 chains of 6', 'a tree of 32, depth 4')
     """
 
     nodes: int
@@ -59,76 +58,34 @@ class Shape:
         return f"{self.k} chains of {self.levels}" if self.k else f"a tree of {self.nodes}, depth {self.levels}"
 
 
-def chains(k: int, lookahead: int) -> Shape:
-    """Return the shape of k chains.
-
-    >>> chains(2, 3)
-    Shape(nodes=6, levels=3, widest=2, k=2, stem=0)
-    """
-    return Shape(k * lookahead, lookahead, k, k)
-
-
-@dataclass(frozen=True, eq=False)
-class Contender:
-    """A method with a shape: tokens per call of each sample [n], numbers in [1, most]."""
+class Contender(NamedTuple):
+    """A method with a shape: 1 + the first `size` numbers of what its key measures are its tokens per call."""
 
     method: Method
     shape: Shape
-    tokens: FLOAT
-    most: float
+    key: Key
+    size: int
 
     @property
     def drafts(self) -> Drafts:
         """The kind of its drafts."""
         return self.method.drafts
 
+    @property
+    def bound(self) -> Key:
+        """The key of the bound of its drafts."""
+        return Key(self.method.drafts, self.key.k, self.key.stem)
 
-def starts(regime: Regime, samples: int, seed: int) -> list[Tokens]:
-    """Draw the prefixes that all methods and bounds start from.
 
-    >>> from spec_math.studies.frontier.contenders import drafting_itself
-    >>> starts(drafting_itself([0.5, 0.5]), 2, 0)
-    [(), ()]
+def of_chains(method: Method, k: int, stem: int = 0) -> list[Contender]:
+    """Return a method for k chains, below a stem or not, at every lookahead up to `LONGEST`.
+
+    >>> str(of_chains(METHODS[0], 1)[1].shape)
+    'one chain of 2'
     """
-    rng = np.random.default_rng([seed, 2])
-    prefixes = regime.models.prefixes
-    return [prefixes[int(place)] for place in rng.integers(len(prefixes), size=samples)]
-
-
-def of_chains(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
-    """Return all methods of `METHODS` for K of `KS` and every lookahead up to `LONGEST`, on shared drafts.
-
-    Raises:
-        TypeError, ValueError: as `monte_carlo.sample`.
-
-    >>> from spec_math.studies.frontier.contenders import drafting_itself
-    >>> from spec_math.studies.arguments import no_progress
-    >>> found = of_chains(drafting_itself([0.5, 0.5]), 8, 0, no_progress)
-    >>> str(found[1].shape), found[1].tokens[:3].tolist()
-    ('one chain of 2', [3.0, 3.0, 3.0])
-    """
-    models = regime.models
-    step = progress(f"{regime.title}: chains", samples)
-    quick = [method for method in METHODS if method not in SLOW]
-    prefixes = starts(regime, samples, seed)
-    setting = Setting(models.target, models.draft, prefixes, KS, LONGEST, in_turn=True)
-    lines = sample(setting, samples, np.random.default_rng(seed), step, quick)
-    for method in METHODS:
-        if method in SLOW:
-            ks, part = SLOW[method]
-            fewer = max(6, samples // part)
-            setting = Setting(models.target, models.draft, prefixes[:: samples // fewer], ks, LONGEST, in_turn=True)
-            rng, step = np.random.default_rng(seed), progress(f"{regime.title}: {method.name}", fewer)
-            lines += sample(setting, fewer, rng, step, [method])
     return [
-        Contender(
-            line.method,
-            chains(line.k, size),
-            1 + line.accepted[:, :size].sum(axis=1),
-            1 + size * line.method.largest(line.k),
-        )
-        for line in lines
-        for size in range(1, LONGEST + 1)
+        Contender(method, Shape(stem + k * (size - stem), size, k, k, stem), Key(method, k, stem), size)
+        for size in range(stem + 1, LONGEST + 1)
     ]
 
 
@@ -136,52 +93,68 @@ DEPTHS = (2, 4, 6, 8)
 """Depth limits of chosen trees that are tried."""
 
 
-def of_trees(
-    regime: Regime, budgets: Sequence[int], samples: int, seed: int, progress: Progress
-) -> tuple[list[Contender], list[Contender]]:
-    """Return the trees that a drafter chooses for each budget and depth, and the best ones, which no drafter knows.
+def of_trees(budgets: Sequence[int]) -> list[Contender]:
+    """Return the trees that a drafter chooses for each budget and depth, of the drafter's masses and of ranks.
 
-    The best tree under a budget and a depth is what no chosen tree of that shape exceeds. Rates of ranks, for static
-    trees, are those of the first third of the prefixes.
-
-    >>> from spec_math.studies.frontier.contenders import drafting_itself
-    >>> from spec_math.studies.arguments import no_progress
-    >>> chosen, best = of_trees(drafting_itself([0.5, 0.5]), (2,), 2, 0, no_progress)
-    >>> [one.tokens.tolist() for one in (*chosen, *best)]
-    [[2.0, 2.0], [2.0, 2.0], [2.0, 2.0]]
+    >>> [str(one.shape) for one in of_trees((2,))]
+    ['a tree of 2, depth 2', 'a tree of 2, depth 2']
     """
-    models, prefixes, most = regime.models, starts(regime, samples, seed), max(budgets)
-    rates = _rates(regime, prefixes[: max(1, samples // 3)], most)
-    static = likeliest_of_depths(lambda _: rates, most, DEPTHS)
-    found: dict[tuple[Method, int, int], list[float]] = {}
-    step = progress(f"{regime.title}: trees", samples)
-    for prefix in prefixes:
-        laws = GatheredLaws(models.target, models.draft, prefix)
-        chosen, best = (
-            likeliest_of_depths(law, most, DEPTHS, laws.end, partial(laws.gather, role=role))
-            for role, law in (("draft", laws.draft), ("target", laws.target))
-        )
-        met = _reached(laws, [path for taken in chosen.values() for _, path in taken])
-        filled = _filled(laws, static)
-        for depth in DEPTHS:
-            worths = {
-                CHOSEN: [met[path] for _, path in chosen[depth]],
-                BEST_TREE: [mass for mass, _ in best[depth]],
-                STATIC: [filled.get(ranks, 0.0) for _, ranks in static[depth]],
-            }
-            for way, masses in worths.items():
-                worth = np.cumsum([1.0, *masses])
-                for nodes in budgets:
-                    found.setdefault((way, nodes, depth), []).append(float(worth[min(nodes, len(masses))]))
-        step(1)
-    contenders = [
-        Contender(way, Shape(nodes, min(depth, nodes), nodes), np.array(values), 1 + min(depth, nodes))
-        for (way, nodes, depth), values in found.items()
+    return [
+        Contender(way, Shape(nodes, min(depth, nodes), nodes), Key(way, 0, depth), place)
+        for way in (CHOSEN, STATIC)
+        for place, nodes in enumerate(budgets, 1)
+        for depth in DEPTHS
         if depth <= nodes or depth == DEPTHS[0]
     ]
-    return [one for one in contenders if one.method is not BEST_TREE], [
-        one for one in contenders if one.method is BEST_TREE
-    ]
+
+
+class Trees:
+    """Chosen trees of one regime as a source: what each budget adds to the tokens per call, for each depth.
+
+    Rates of ranks, for static trees, are those of prefixes that are drawn for them alone.
+    """
+
+    def __init__(self, regime: Regime, budgets: Sequence[int], seed: int) -> None:
+        self.budgets, self.most = budgets, max(budgets)
+        prefixes = regime.models.prefixes
+        drawn = np.random.default_rng([seed, 5]).integers(len(prefixes), size=RATED)
+        rates = _rates(regime, [prefixes[int(place)] for place in drawn], self.most)
+        self.static = likeliest_of_depths(lambda _: rates, self.most, DEPTHS)
+
+    def __call__(self, laws: GatheredLaws, _: Stream, keys: Sequence[Key], __: int) -> Iterator[tuple[Key, FLOAT]]:
+        """Yield what the target gives the drafter's trees and the static ones."""
+        depths = sorted({key.stem for key in keys if key.of is CHOSEN})
+        if depths:
+            chosen = self._likeliest(laws, "draft", depths)
+            met = _reached(laws, [path for taken in chosen.values() for _, path in taken])
+            yield from self._worth(CHOSEN, {depth: [met[path] for _, path in chosen[depth]] for depth in depths})
+        ranked = {key.stem: self.static[key.stem] for key in keys if key.of is STATIC}
+        if ranked:
+            filled = _filled(laws, ranked)
+            worths = {depth: [filled.get(ranks, 0.0) for _, ranks in taken] for depth, taken in ranked.items()}
+            yield from self._worth(STATIC, worths)
+
+    def bounds(
+        self, laws: GatheredLaws, texts: Sequence[Tokens], keys: Sequence[Key], lookahead: int
+    ) -> dict[Key, FLOAT]:
+        """Return the bounds of all kinds: of chosen trees the best under each budget and depth, in hindsight."""
+        depths = sorted({key.stem for key in keys if key.of is TREES})
+        best = self._likeliest(laws, "target", depths) if depths else {}
+        own = self._worth(TREES, {depth: [mass for mass, _ in taken] for depth, taken in best.items()})
+        return ceilings.along(laws, texts, keys, lookahead) | dict(own)
+
+    def _likeliest(self, laws: GatheredLaws, role: str, depths: Sequence[int]) -> dict[int, Any]:
+        law = laws.draft if role == "draft" else laws.target
+        return likeliest_of_depths(law, self.most, tuple(depths), laws.end, partial(laws.gather, role=role))
+
+    def _worth(self, of: Method | Drafts, worths: dict[int, list[float]]) -> Iterator[tuple[Key, FLOAT]]:
+        for depth, masses in worths.items():
+            worth = np.cumsum([0.0, *masses])
+            yield Key(of, 0, depth), np.diff([worth[min(nodes, len(masses))] for nodes in self.budgets], prepend=0.0)
+
+
+RATED = 24
+"""Prefixes that the rates of static trees are counted on."""
 
 
 def _reached(laws: GatheredLaws, paths: list[Tokens]) -> dict[Tokens, float]:
@@ -194,7 +167,7 @@ def _reached(laws: GatheredLaws, paths: list[Tokens]) -> dict[Tokens, float]:
     return masses
 
 
-def _filled(laws: GatheredLaws, static: Ranked) -> dict[Tokens, float]:
+def _filled(laws: GatheredLaws, static: dict[int, Any]) -> dict[Tokens, float]:
     """Return the target's mass of what paths of ranks become: rank r is the r-th likeliest token of the draft.
 
     A rank beyond the draft's support is left out with all below it, and so is what follows the end token; a token that

@@ -5,14 +5,14 @@ Source: our own; the rules are those of `block_level` and of `token_level.shared
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from spec_math import array_coin
-from spec_math.block_level import planned_tree, stochastic_beam, traversal, univer
+from spec_math.block_level import planned_tree, stochastic_beam, univer
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.lengths import given_drafts
 from spec_math.block_level.lengths.monte_carlo import GatheredLaws, extended, with_distinct_roots
@@ -24,6 +24,7 @@ from spec_math.block_level.methods import (
     BRANCHED_REJECTION,
     BRANCHED_TRAVERSAL,
     DELAYED,
+    METHODS,
     NOISE,
     PLANNED,
     UNIVER,
@@ -33,189 +34,123 @@ from spec_math.block_level.planned_tree import Plans
 from spec_math.block_level.tree import Node, inner
 from spec_math.chance import sample
 from spec_math.scheme import Tokens
-from spec_math.studies.arguments import Progress
 from spec_math.studies.frontier import contenders
-from spec_math.studies.frontier.contenders import Contender, Regime, Shape, starts
+from spec_math.studies.frontier.contenders import Contender, Shape
+from spec_math.studies.lengths.units import Key, Stream, run
 from spec_math.token_level import shared_noise
 
-PLANNED_KS, PLANNED_PART = (2, 4), 3
-"""A plan for k ≥ 3 distinct drafts takes a second at large vocabularies: the k tried, one prefix in how many."""
+PLANNED_KS = (2, 4)
+"""Numbers of chains with distinct first tokens that a plan is made for, which is slow for more."""
 
 STEM_KS = (4,)
 """Numbers of chains below a stem that are tried: priorities are dear at large vocabularies."""
 
 
-def of_beams(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
-    """Return stochastic beams of width K of `KS`, cut at every lookahead, by recursive rejection and by traversal.
+def every(budgets: Sequence[int]) -> list[Contender]:
+    """Return all methods in all shapes that fit the largest budget, those with the fewest nodes first.
 
-    Recursive rejection is averaged over its coins, traversal runs once on the same beams.
-
-    >>> from spec_math.studies.frontier.contenders import drafting_itself
-    >>> from spec_math.studies.arguments import no_progress
-    >>> of_beams(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
-    [3.0, 3.0]
+    >>> str(every((2,))[0].shape), len(every((64,)))
+    ('one chain of 1', 294)
     """
-    rng, longest = np.random.default_rng([seed, 4]), contenders.LONGEST
-
-    def measured(laws: GatheredLaws) -> Measured:
-        for k in contenders.KS:
-            tree = stochastic_beam.sampled(laws, longest, k, rng)
-            laws.gather(inner(tree, ()))
-            yield (BEAMS, k, 0), stochastic_beam.chances(laws, tree, longest)
-            yield (BEAMS_TRAVERSED, k, 0), accepted(laws, tree, longest, rng)
-
-    step = progress(f"{regime.title}: beams", samples)
-    return _sampled(regime, starts(regime, samples, seed), step, measured)
-
-
-Measured = Iterator[tuple[tuple[Method, int, int], Any]]
-"""A method, its number of chains (0 of a tree that branches) and their stem; P(a token of each level is accepted)."""
+    found = contenders.of_trees(budgets)
+    for method in (*METHODS, BEAMS, BEAMS_TRAVERSED, NOISE, PLANNED):
+        ks = (1,) if method.one_chain and method in METHODS else PLANNED_KS if method is PLANNED else contenders.KS
+        for k in (1, *ks) if method is NOISE else ks:
+            found += contenders.of_chains(method, k)
+    for (stem, method), k in product(DELAYED.items(), STEM_KS):
+        found += contenders.of_chains(method, k, stem)
+    for method, size in product(BRANCHED, range(1, deepest() + 1)):
+        found.append(Contender(method, branched(size), Key(method, 2), size))
+    fitting = [one for one in found if one.shape.nodes <= max(budgets)]
+    return sorted(fitting, key=lambda one: one.shape.nodes)
 
 
-def _sampled(
-    regime: Regime,
-    prefixes: Sequence[Tokens],
-    step: Callable[[int], None],
-    measured: Callable[[GatheredLaws], Measured],
-) -> list[Contender]:
-    """Return what is measured after each prefix as contenders, cut at every lookahead."""
-    found: dict[tuple[Method, int, int], list[Any]] = {}
-    for prefix in prefixes:
-        for key, row in measured(GatheredLaws(regime.models.target, regime.models.draft, prefix)):
-            found.setdefault(key, []).append(row)
-        step(1)
-    return [
-        Contender(
-            way,
-            stemmed(stem, k, size) if k else branched(size),
-            1 + np.array(rows, dtype=np.float64)[:, :size].sum(axis=1),
-            1.0 + size,
-        )
-        for (way, k, stem), rows in found.items()
-        for size in range(stem + 1, len(rows[0]) + 1)
-    ]
+def _own(keys: Sequence[Key], *methods: Method) -> dict[int, list[Key]]:
+    """Return the keys of some methods by their number of chains."""
+    own = [key for key in keys if key.of in methods]
+    return {k: [key for key in own if key.k == k] for k in sorted({key.k for key in own})}
 
 
-def accepted(laws: GatheredLaws, tree: tuple[Node, ...], lookahead: int, rng: Any) -> list[float]:
-    """Run traversal on a drafted tree: for each level 1 where a token of it is accepted that does not end the text.
-
-    >>> laws = GatheredLaws(lambda prefix: [1.0], lambda prefix: [1.0], ())
-    >>> accepted(laws, (Node(0),), 2, np.random.default_rng(0))
-    [1.0, 0.0]
-    """
-    emitted = sample(lambda coin: traversal.verify(coin, tree, laws), rng)
-    # The last token is the target's own, or ends the text: it is no accepted token that something follows.
-    return [float(place < len(emitted) - 1) for place in range(lookahead)]
+Rows = Iterator[tuple[Key, Any]]
+"""Keys with P(at least i accepted | drafts), i = 1, 2, …."""
 
 
-def of_noise(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
-    """Return shared noise for one chain and for K of `KS`, cut at every lookahead; one race a sample.
-
-    Chains go on as long as they agree with what is emitted, and only those race on.
-
-    >>> from spec_math.studies.frontier.contenders import drafting_itself
-    >>> from spec_math.studies.arguments import no_progress
-    >>> of_noise(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
-    [3.0, 3.0]
-    """
-    rng = np.random.default_rng([seed, 6])
-
-    def measured(laws: GatheredLaws) -> Measured:
-        for k in (1, *contenders.KS):
-            alive, path, right = k, (), [0.0] * contenders.LONGEST
-            for place in range(contenders.LONGEST):
-                laws.gather([path])
-                noise = rng.exponential(size=(alive, regime.models.size))
-                drafts, token = shared_noise.race(noise, laws.target(path), laws.draft(path))
-                alive, path = drafts.count(token), (*path, token)
-                if not alive or laws.ends(path):
-                    break
-                right[place] = 1.0
-            yield (NOISE, k, 0), right
-
-    step = progress(f"{regime.title}: {NOISE.name}", samples)
-    return _sampled(regime, starts(regime, samples, seed), step, measured)
+def beams(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Rows:
+    """Verify stochastic beams of width K by recursive rejection, averaged over its coins, and by traversal."""
+    for k, own in _own(keys, BEAMS, BEAMS_TRAVERSED).items():
+        rng = stream(k)
+        tree = stochastic_beam.sampled(laws, lookahead, k, rng)
+        laws.gather(inner(tree, ()))
+        for key in own:
+            yield (
+                key,
+                stochastic_beam.chances(laws, tree, lookahead) if key.of is BEAMS else run(laws, tree, lookahead, rng),
+            )
 
 
-def of_stems(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
-    """Return chain priorities below a drafted stem, for each stem and K of `STEM_KS`, cut at every lookahead.
-
-    >>> from spec_math.studies.frontier.contenders import drafting_itself
-    >>> from spec_math.studies.arguments import no_progress
-    >>> of_stems(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[0].tokens.tolist()
-    [3.0, 3.0]
-    """
-    rng, longest = np.random.default_rng([seed, 7]), contenders.LONGEST
-
-    def measured(laws: GatheredLaws) -> Measured:
-        for stem, k in product((stem for stem in DELAYED if stem < longest), STEM_KS):
-            drafted = extended(laws, extended(laws, [()], stem, rng) * k, longest, rng)
-            yield (DELAYED[stem], k, stem), given_drafts.selected(laws, drafted, longest, Priorities(laws, k, stem))
-
-    step = progress(f"{regime.title}: stems", samples)
-    return _sampled(regime, starts(regime, samples, seed), step, measured)
+def noise(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Rows:
+    """Run shared noise for K chains: they go on as long as they agree with what is emitted, and only those race on."""
+    for k, (key,) in _own(keys, NOISE).items():
+        rng = stream(k)
+        alive, path, right = k, (), [0.0] * lookahead
+        for place in range(lookahead):
+            laws.gather([path])
+            clocks = rng.exponential(size=(alive, laws.size))
+            drafts, token = shared_noise.race(clocks, laws.target(path), laws.draft(path))
+            alive, path = drafts.count(token), (*path, token)
+            if not alive or laws.ends(path):
+                break
+            right[place] = 1.0
+        yield key, right
 
 
-def stemmed(stem: int, k: int, lookahead: int) -> Shape:
-    """Return the shape of a stem with k chains below it, `lookahead` tokens in all.
+def stems(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Rows:
+    """Select one of K chains below a drafted stem by priorities."""
+    for k, own in _own(keys, *DELAYED.values()).items():
+        for key in own:
+            rng = stream(k)
+            drafted = extended(laws, extended(laws, [()], key.stem, rng) * k, lookahead, rng)
+            yield key, given_drafts.selected(laws, drafted, lookahead, Priorities(laws, k, key.stem))
 
-    >>> str(stemmed(1, 4, 3)), stemmed(1, 4, 3).nodes
-    ('a stem of 1, then 4 chains of 2', 9)
-    """
-    return Shape(stem + k * (lookahead - stem), lookahead, k, k, stem)
 
-
-def of_plans(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
-    """Return planned trees on K chains with distinct first tokens, cut at every lookahead.
-
-    >>> from spec_math.studies.frontier.contenders import drafting_itself
-    >>> from spec_math.studies.arguments import no_progress
-    >>> of_plans(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
-    [3.0, 3.0]
-    """
-    rng, longest = np.random.default_rng([seed, 5]), contenders.LONGEST
-    fewer = max(6, samples // PLANNED_PART)
-
-    def measured(laws: GatheredLaws) -> Measured:
-        for k in (k for k in PLANNED_KS if k in contenders.KS):
-            drafted = with_distinct_roots(laws, extended(laws, [()] * k, longest, rng), k, longest, rng)
-            laws.gather([chain[:place] for chain in drafted for place in range(len(chain))])
-            yield (PLANNED, k, 0), planned_tree.chances(Plans(laws, (k, *[1] * (longest - 1))), drafted)
-
-    step = progress(f"{regime.title}: {PLANNED.name}", fewer)
-    prefixes = starts(regime, samples, seed)[:: max(1, samples // fewer)][:fewer]
-    return _sampled(regime, prefixes, step, measured)
+def plans(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Rows:
+    """Verify K chains with distinct first tokens by planned trees."""
+    for k, (key,) in _own(keys, PLANNED).items():
+        rng = stream(k)
+        drafted = with_distinct_roots(laws, extended(laws, [()] * k, lookahead, rng), k, lookahead, rng)
+        laws.gather([chain[:place] for chain in drafted for place in range(len(chain))])
+        yield key, planned_tree.chances(Plans(laws, (k, *[1] * (lookahead - 1))), drafted)
 
 
 DEEPEST = 5
 """Levels, at most: two, four, … nodes on them, 62 in all."""
 
 
-def of_branching(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
-    """Return four verifiers on trees that branch in two at every node, cut at every depth.
+BRANCHED = BRANCHED_REJECTION, BRANCHED_TRAVERSAL, BRANCHED_PLAN, UNIVER
+"""Verifiers of trees that branch in two at every node; those of UniVer hold the likeliest token below every node."""
 
-    Recursive rejection and UniVer are averaged over their coins; traversal and the choice of the plan run once. The
-    trees of UniVer hold the likeliest token below every node, and one that is drawn from the rest.
 
-    >>> from spec_math.studies.frontier.contenders import drafting_itself
-    >>> from spec_math.studies.arguments import no_progress
-    >>> of_branching(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
-    [3.0, 3.0]
+def branching(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Rows:  # noqa: ARG001
+    """Verify trees that branch in two at every node.
+
+    Recursive rejection and UniVer are averaged over their coins; traversal and the choice of the plan run once.
     """
-    rng, depth = np.random.default_rng([seed, 8]), deepest()
-
-    def measured(laws: GatheredLaws) -> Measured:
-        tree = grown(laws, depth, rng)
+    own, depth = [key for key in keys if key.of in BRANCHED], deepest()
+    for likeliest in (False, True):
+        ours = [key for key in own if (key.of is UNIVER) == likeliest]
+        if not ours:
+            continue
+        tree = grown(laws, depth, stream(likeliest), likeliest)
         laws.gather(inner(tree, ()))
-        yield (BRANCHED_REJECTION, 0, 0), stochastic_beam.chances(laws, tree, depth)
-        yield (BRANCHED_TRAVERSAL, 0, 0), accepted(laws, tree, depth, rng)
-        yield (BRANCHED_PLAN, 0, 0), _planned(laws, tree, depth, rng)
-        favoured = grown(laws, depth, rng, likeliest=True)
-        laws.gather(inner(favoured, ()))
-        yield (UNIVER, 0, 0), univer.chances(laws, favoured, depth)
-
-    step = progress(f"{regime.title}: branching trees", samples)
-    return _sampled(regime, starts(regime, samples, seed), step, measured)
+        for key in ours:
+            if key.of is BRANCHED_REJECTION:
+                yield key, stochastic_beam.chances(laws, tree, depth)
+            elif key.of is BRANCHED_TRAVERSAL:
+                yield key, run(laws, tree, depth, stream(2))
+            elif key.of is BRANCHED_PLAN:
+                yield key, _planned(laws, tree, depth, stream(3))
+            else:
+                yield key, univer.chances(laws, tree, depth)
 
 
 def deepest() -> int:

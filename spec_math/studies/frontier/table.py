@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from spec_math.block_level.methods import TREES, Drafts
 from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, curve, sentences
-from spec_math.studies.frontier.comparison import Asked, Frontier, Point
-from spec_math.wording import listed
+from spec_math.studies.frontier.comparison import CONFIDENCE, Asked, Frontier
+from spec_math.studies.lengths.units import TEXTS
 
 
 def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
@@ -19,7 +19,7 @@ def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
     >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
     >>> from spec_math.studies.frontier.contenders import drafting_itself
     >>> from spec_math.studies.arguments import no_progress
-    >>> asked = Asked((2,), Costs(), 12)
+    >>> asked = Asked((2,), Costs(), 16)
     >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
     >>> [table.name for table in result_of([found], asked).tables]
     ['frontier', 'bounds']
@@ -31,7 +31,8 @@ def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
         Column("tokens per call", "mean", "tokens per call of the target"),
         Column("speed-up", "mean", "times plain decoding", digits=2),
         Column("bound", "mean", "tokens per call of the target"),
-        Column("share of bound", "number", "of the tokens per call", digits=2, heading="share"),
+        Column("share of bound", "mean", "of the tokens per call", digits=2, heading="share"),
+        Column("samples", "count", "of the method"),
         Column("page", shown=False),
     )
     rows = [
@@ -44,6 +45,7 @@ def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
                 point.faster,
                 point.bound,
                 point.share,
+                point.tokens.samples,
                 point.method.page,
             ),
             group=one.regime.title,
@@ -80,20 +82,16 @@ def _notes(found: Sequence[Frontier], asked: Asked) -> list[str]:
     notes = [f"{one.regime.title}: {one.regime.facts}." for one in found]
     notes += dict.fromkeys(f"{one.regime.name}: {one.regime.models.source}." for one in found)
     notes += [
-        f"{asked.costs} Each regime has {asked.samples} prefixes, the same for all methods. A third of them chooses "
-        "each method's shape, the rest give the values. Methods of sampled chains share their drafts.",
+        f"{asked.costs} All methods in all shapes race on the same samples: a prefix with {TEXTS} texts of the target. "
+        "One that is shown to be slower than the leader is measured no more. In each regime the decision and all "
+        f"intervals hold together with {CONFIDENCE:.0%}, whenever the race ends. What was measured on fewer samples is "
+        "corrected by the leader's mean over all of them.",
         "A budget counts drafted tokens, K · L for chains. Chains that share a beginning could share its nodes, and "
         "would then cost less.",
-        "Each bound is for the drafts in its row, sampled on texts of the target. For sampled chains and trees it adds "
+        "Each bound is an estimate for the drafts in its row, on the same texts. For sampled chains and trees it adds "
         "up the best of each depth, and perhaps no verifier reaches it. For chosen trees it is the best tree of that "
         "size.",
     ]
-    points = [point for one in found for point in one.fastest if point.bound is not None]
-    if lucky := sum(point.lucky for point in points):
-        notes.append(
-            f"By chance, {lucky} of {len(points)} sampled means exceed their sampled bound. Their speed-up uses the "
-            "bound, and the table leaves out their share. More --samples make this rarer."
-        )
     return notes + advice(found)
 
 
@@ -110,84 +108,44 @@ def advice(found: Sequence[Frontier]) -> list[str]:
 
 
 def of_regime(found: Frontier) -> str:
-    """Say what to take in one regime: the fastest method, its shape, what is left to the bound, and the runner-up.
+    """Say what to take in one regime, how fast it is, what its drafts allow, and how sure that is.
 
     >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
     >>> from spec_math.studies.frontier.contenders import drafting_itself
     >>> from spec_math.studies.arguments import no_progress
-    >>> asked = Asked((2,), Costs(), 12)
+    >>> asked = Asked((2,), Costs(), 16)
     >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
-    >>> of_regime(found).partition(" tokens")[0]
-    'one distribution, temperature 1: draft one chain of 2, verify with one chain, token by token: 3.00 (1.89 to 3.00)'
+    >>> of_regime(found).partition(":")[0]
+    'one distribution, temperature 1'
     """
-    best = found.fastest[0]
-    taken = f"draft {best.shape}, verify with {best.method.name}"
-    if best.speed_up < 1:
-        taken = f"draft nothing, plain decoding is fastest at these costs. The best method is to {taken}"
+    best, decision = found.taken, found.decision
+    said = decision.sentence()
+    if best.faster.value < 1:
+        said = f"Draft nothing: plain decoding is fastest at these costs. Of the methods, {said[0].lower()}{said[1:]}"
     return (
-        f"{found.regime.title}: {taken}: {best.tokens} tokens a call ({best.tokens.confidence:.0%} interval), "
-        f"{best.speed_up:.2f} times as fast as plain decoding at these costs. {_bound(best)}. "
-        f"{_runner_up(best, found.fastest)}."
-    )
-
-
-def _bound(best: Point) -> str:
-    if best.bound is None:
-        return "No bound is known for these drafts"
-    # Both are sampled, on drafts of their own.
-    lucky = ". The sampled mean exceeds the bound, so the speed-up uses the bound" if best.lucky else ""
-    return f"The upper bound for these drafts is {best.bound.value:.2f} ± {best.bound.error:.2f}{lucky}"
-
-
-def _runner_up(best: Point, points: Sequence[Point]) -> str:
-    if len(points) < 2:
-        return "No other method was compared"
-    apart = "more than two standard errors apart" if _apart(best, points[1]) else "within two standard errors"
-    return f"Next is {points[1].method.name} with {points[1].shape}: {points[1].speed_up:.2f} times ({apart})"
-
-
-def _apart(best: Point, other: Point) -> bool:
-    """Say whether the speed-ups of two methods are more than two standard errors of either apart."""
-    return other.speed_up * (1 + 2 * other.tokens.error / other.tokens.value) < best.speed_up * (
-        1 - 2 * best.tokens.error / best.tokens.value
+        f"{found.regime.title}: {said} It is {best.faster} times as fast as plain decoding at these costs "
+        f"({best.faster.confidence:.0%} interval), with {best.tokens} tokens a call. No verifier of these drafts "
+        f"exceeds an estimated {best.bound} tokens a call."
     )
 
 
 def _crossing(found: Sequence[Frontier]) -> list[str]:
-    """Say at which temperatures chosen trees are faster than drawn drafts, and where these samples tell them apart."""
+    """Say at which temperatures chosen trees are faster than drawn drafts."""
     ordered = sorted(found, key=lambda one: -one.regime.temperature)
     if len(ordered) < 2:
         return []
     name, heats = ordered[0].regime.name, [one.regime.temperature for one in ordered]
-    trees = [one.fastest[0].method.drafts is TREES for one in ordered]
+    trees = [one.taken.method.drafts is TREES for one in ordered]
     changes = [place for place in range(1, len(trees)) if trees[place] != trees[place - 1]]
     if not changes:
         kind = "a chosen tree" if trees[0] else "sampled drafts"
-        said = f"{kind} at every temperature from {heats[-1]:g} to {heats[0]:g}"
-    else:
-        said = "; ".join(
-            f"between the temperatures {heats[place - 1]:g} and {heats[place]:g} the answer changes; from "
-            f"{heats[place]:g} downwards take {ordered[place].fastest[0].method.name} with "
-            f"{ordered[place].fastest[0].shape}"
-            for place in changes
-        )
-    return [f"{name}: {said}. {_told_apart(ordered)}"]
-
-
-def _told_apart(ordered: Sequence[Frontier]) -> str:
-    """Say at which temperatures the best chosen tree and the best drawn drafts are two standard errors apart."""
-    sure: dict[bool, list[str]] = {True: [], False: []}
-    for one in ordered:
-        best = one.fastest[0]
-        other = next(
-            (point for point in one.fastest if (point.method.drafts is TREES) != (best.method.drafts is TREES)), None
-        )
-        if other is not None:
-            sure[_apart(best, other)].append(f"{one.regime.temperature:g}")
-    told, open_ = listed(sure[True]), listed(sure[False])
-    parts = [f"more than two standard errors apart at {told}"] if told else []
-    parts += [f"within two standard errors at {open_}"] if open_ else []
-    return f"Chosen trees and sampled drafts are {', and '.join(parts)}." if parts else "Only one of them was compared."
+        return [f"{name}: {kind} at every temperature from {heats[-1]:g} to {heats[0]:g}."]
+    said = "; ".join(
+        f"between the temperatures {heats[place - 1]:g} and {heats[place]:g} the answer changes; from "
+        f"{heats[place]:g} downwards take {ordered[place].taken.method.name} with {ordered[place].taken.shape}"
+        for place in changes
+    )
+    return [f"{name}: {said}."]
 
 
 X, Y = "verified nodes a call", "tokens per target call"
@@ -212,9 +170,8 @@ def pictures(found: Sequence[Frontier], asked: Asked) -> tuple[Picture, Picture]
         Picture(
             name.replace(" ", "-"),
             f"Tokens per call under a node budget: {name}",
-            f"{source}. Each row is a kind of drafts; each method has its best shape for the budget, chosen on other "
-            "samples. Bars are 99 % intervals. Black is the upper bound of any verifier. It is sampled on other texts, "
-            "so a sample may exceed it by chance.",
+            f"{source}. Each row is a kind of drafts; each method has its best shape for the budget. Bars are "
+            "intervals that hold together with 99 %. Black is the estimated upper bound of any verifier.",
             tuple(_row(one, kind, asked) for kind in kinds for one in found),
             len(found),
         ),

@@ -1,0 +1,1 @@
+"""Tokens per call of all methods on the same texts: what each unit of a race gives."""

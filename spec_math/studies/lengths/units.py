@@ -1,0 +1,182 @@
+"""Units of a race of lengths: a prefix with texts that the target writes after it, and drafts after the same prefix.
+
+A unit is known by its number and the seed alone, so that methods can be measured on it in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spec_math import array_coin
+from spec_math.block_level import traversal
+from spec_math.block_level.lengths import given_drafts, recorded_text, target_text
+from spec_math.block_level.lengths.monte_carlo import GatheredLaws, extended, with_distinct_roots
+from spec_math.block_level.methods import DISTINCT, METHODS, Drafts, Method, named
+from spec_math.block_level.tree import Node
+from spec_math.chance import sample
+from spec_math.decision import FLOAT
+from spec_math.language.model import Model
+from spec_math.scheme import Tokens
+
+TEXTS = 4
+"""Texts that the target writes in a unit."""
+
+
+class Key(NamedTuple):
+    """What is measured at once: a method or a kind of drafts, its number of chains (0 of a tree), and their stem.
+
+    Of a chosen tree `stem` is its depth.
+    """
+
+    of: Method | Drafts
+    k: int
+    stem: int = 0
+
+
+Stream = Callable[[int], Any]
+"""A number -> a NumPy Generator, the same for a unit whatever else is measured on it."""
+
+Source = Callable[[GatheredLaws, Stream, Sequence[Key], int], Iterator[tuple[Key, Any]]]
+"""(laws, stream, keys, lookahead) -> for each key that it knows P(at least i accepted | drafts), i = 1, 2, …."""
+
+Bound = Callable[[GatheredLaws, Sequence[Tokens], Sequence[Key], int], dict[Key, FLOAT]]
+"""(laws, texts, keys of kinds, lookahead) -> for each kind its bound of P(at least i accepted), i = 1, 2, …."""
+
+
+@dataclass
+class Units:
+    """Units of two float models: `texts` texts of `lookahead` tokens after each of some prefixes, drawn one by one.
+
+    `sources` measure what no text of the target tells, each from a stream of its own; `bound` gives the bounds.
+    """
+
+    target: Model
+    draft: Model
+    prefixes: Sequence[Tokens]
+    lookahead: int
+    seed: int
+    sources: tuple[Source, ...]
+    bound: Bound
+    texts: int = TEXTS
+    _written: dict[int, list[Tokens]] = field(default_factory=dict)
+
+    def laws(self, number: int) -> GatheredLaws:
+        """Return the distributions after the prefix of a unit."""
+        place = int(np.random.default_rng([self.seed, 2, number]).integers(len(self.prefixes)))
+        return GatheredLaws(self.target, self.draft, self.prefixes[place])
+
+    def written(self, number: int, laws: GatheredLaws) -> list[Tokens]:
+        """Return the texts that the target writes in a unit, of `lookahead` tokens or up to the end token."""
+        if number not in self._written:
+            rng = np.random.default_rng([self.seed, 3, number])
+            texts: list[Tokens] = [()] * self.texts
+            while growing := [at for at, one in enumerate(texts) if len(one) < self.lookahead and not laws.ends(one)]:
+                laws.gather([texts[at] for at in growing], "target")
+                rows = np.stack([laws.target(texts[at]) for at in growing])
+                for at, token in zip(growing, array_coin.drawn(rows, rng.random(len(growing))).tolist(), strict=True):
+                    texts[at] = (*texts[at], token)
+            self._written[number] = texts
+        return self._written[number]
+
+    def accepted(self, numbers: range, keys: Sequence[Key]) -> dict[Key, FLOAT]:
+        """Return for each key P(at least i accepted), averaged over what is not drawn in a unit, [units, L]."""
+        found: dict[Key, list[Any]] = {key: [] for key in keys}
+        on_text = [key for key in keys if isinstance(key.of, Method) and key.of.along is not None]
+        others = [key for key in keys if key not in on_text]
+        if on_text:
+            found.update(self._on_texts(numbers, on_text))
+        for number in numbers if others else ():
+            laws = self.laws(number)
+            for at, source in enumerate(self.sources):
+                stream = partial(_stream, [self.seed, 4, number, at])
+                for key, row in source(laws, stream, others, self.lookahead):
+                    found[key].append(row)
+        return {key: np.array(rows, dtype=np.float64) for key, rows in found.items()}
+
+    def _on_texts(self, numbers: range, keys: Sequence[Key]) -> dict[Key, Any]:
+        """Return the numbers of methods along the target's texts, averaged over the texts of a unit."""
+        rows: list[tuple[FLOAT, FLOAT, int, float]] = []
+        windows: list[list[int]] = []
+        ends: list[bool] = []
+        for number in numbers:
+            laws, texts = self.read(number)
+            for text in texts:
+                windows.append([*range(len(rows), len(rows) + len(text)), *[-1] * (self.lookahead - len(text))])
+                for place, token in enumerate(text):
+                    t, d = laws.target(text[:place]), laws.draft(text[:place])
+                    rows.append((*recorded_text.reduced(t, d, token), float(t[token])))
+                    ends.append(laws.ends(text[: place + 1]))
+        read = recorded_text.of_rows(rows, np.array(windows), np.array(ends))
+        shape = len(numbers), self.texts, self.lookahead
+        return {
+            key: target_text.accepted(key.of.along, read, key.k).reshape(shape).mean(axis=1)  # type: ignore[union-attr, arg-type]
+            for key in keys
+        }
+
+    def read(self, number: int) -> tuple[GatheredLaws, list[Tokens]]:
+        """Return the texts of a unit with both models' distributions along them."""
+        laws = self.laws(number)
+        texts = self.written(number, laws)
+        laws.gather([text[:place] for text in texts for place in range(len(text))])
+        return laws, texts
+
+    def bounds(self, numbers: range, keys: Sequence[Key]) -> dict[Key, FLOAT]:
+        """Return for each kind of drafts its bound on P(at least i accepted), on the same texts, [units, L]."""
+        found: dict[Key, list[Any]] = {key: [] for key in keys}
+        for number in numbers if keys else ():
+            laws, texts = self.read(number)
+            for key, row in self.bound(laws, texts, keys, self.lookahead).items():
+                found[key].append(row)
+        return {key: np.array(rows) for key, rows in found.items()}
+
+
+RUNS = 4
+"""Runs of a verifier whose coins are not averaged out, on the same drafts."""
+
+
+def _stream(numbers: list[int], which: int) -> Any:
+    return np.random.default_rng([*numbers, which])
+
+
+def distinct_roots(
+    laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int
+) -> Iterator[tuple[Key, Any]]:
+    """Draft K chains with distinct first tokens, and verify them by recursive rejection and by traversal."""
+    own = [key for key in keys if key.of in METHODS and key.of.drafts is DISTINCT]  # type: ignore[union-attr]
+    for k in sorted({key.k for key in own}):
+        rng = stream(k)
+        chains = with_distinct_roots(laws, extended(laws, [()] * k, lookahead, rng), k, lookahead, rng)
+        laws.gather([chain[:place] for chain in chains for place in range(len(chain))])
+        for key in own:
+            if key.k == k and key.of is TRAVERSAL:
+                tree = tuple(_as_path(chain) for chain in chains)
+                yield key, np.mean([run(laws, tree, lookahead, rng) for _ in range(RUNS)], axis=0)
+            elif key.k == k:
+                yield key, given_drafts.distinct_roots(laws, chains, lookahead)
+
+
+TRAVERSAL = named("traversal, distinct first tokens")
+
+
+def _as_path(chain: Tokens) -> Node:
+    node = Node(chain[-1])
+    for token in chain[-2::-1]:
+        node = Node(token, (node,))
+    return node
+
+
+def run(laws: GatheredLaws, tree: tuple[Node, ...], lookahead: int, rng: Any) -> list[float]:
+    """Run traversal on a drafted tree: for each level 1 where a token of it is accepted that does not end the text.
+
+    >>> laws = GatheredLaws(lambda prefix: [1.0], lambda prefix: [1.0], ())
+    >>> run(laws, (Node(0),), 2, np.random.default_rng(0))
+    [1.0, 0.0]
+    """
+    emitted = sample(lambda coin: traversal.verify(coin, tree, laws), rng)
+    # The last token is the target's own, or ends the text: it is no accepted token that something follows.
+    return [float(place < len(emitted) - 1) for place in range(lookahead)]
