@@ -14,12 +14,13 @@ import pytest
 from spec_math.block_level import length
 from spec_math.block_level.methods import METHODS, Method
 from spec_math.language import Table
+from spec_math.result import Result
 from spec_math.studies.advice import answer
 from spec_math.studies.advice.answer import NOTHING, Advice, Candidate
 from spec_math.studies.advice.study import AdviceRequest, candidates, chains, exactly, study
 from spec_math.studies.arguments import no_progress
 from spec_math.studies.blocks.comparison import from_tables
-from spec_math.studies.costs import parsed
+from spec_math.studies.costs import Costs, parsed
 
 TARGET: dict[str, Any] = {
     "context": 1,
@@ -44,6 +45,10 @@ DRAFT: dict[str, Any] = {
 COSTS = "target=1:20ms,5:22ms,9:30ms; draft=1:1ms,2:1.5ms; verify=0.1ms; drafting=0.3ms"
 
 
+def records(result: Result) -> list[Any]:
+    return result.table("advice").records()
+
+
 def by_hand(k: int, lookahead: int) -> Fraction:
     """The latency of a block in milliseconds, by COSTS, for at most 8 nodes."""
     size = k * lookahead + 1
@@ -55,8 +60,9 @@ def by_hand(k: int, lookahead: int) -> Fraction:
 def tables(tmp_path: Path) -> AdviceRequest:
     for name, model in (("t", TARGET), ("d", DRAFT)):
         assert (tmp_path / f"{name}.json").write_text(json.dumps(model), encoding="utf-8")
-    sides = (str(tmp_path / "t.json"),), (str(tmp_path / "d.json"),)
-    return AdviceRequest(*sides, costs=COSTS, ks="1,2", lookahead=2, nodes=4)
+    return AdviceRequest(
+        str(tmp_path / "t.json"), str(tmp_path / "d.json"), costs=COSTS, ks="1,2", lookahead=2, nodes=4
+    )
 
 
 def generated(method: Method, k: int, lookahead: int) -> Fraction:
@@ -80,25 +86,30 @@ def test_on_tables_the_advice_is_the_exact_optimum_over_all_candidates(tables: A
     }
     (name, k, size), most = max(speeds.items(), key=lambda pair: pair[1])
     result = study(tables, no_progress)
-    first = result.table("advice").records()[0]
+    first = records(result)[0]
     assert (first["method"], first["K×L"], first["exact speed-up"]) == (name, f"{k}×{size}", most)
     best_of = {method: max(s for (own, _, _), s in speeds.items() if own == method) for method, _, _ in speeds}
     shown = {answer.SHORT[method]: method.name for method in METHODS if method in answer.SHORT}
-    found = {shown.get(row["method"], row["method"]): row["exact speed-up"] for row in result.table("advice").records()}
-    assert found == {**best_of, answer.PLAIN: 1}
+    found = {shown.get(row["method"], row["method"]): row["exact speed-up"] for row in records(result)}
+    assert found == {**best_of, answer.SHORT[None]: 1}
     assert result.finding.startswith(f"Take {name} with {chains(k, size)}: {float(most):.2f} times faster")
 
 
 def test_costs_at_which_nothing_pays_advise_plain_decoding(tables: AdviceRequest) -> None:
     found = study(replace(tables, costs="target=20ms; draft=90ms"), no_progress)
     assert found.finding == "Draft nothing: plain decoding is fastest at these latencies."
-    assert found.table("advice").records()[0]["exact speed-up"] == 1
+    assert records(found)[0]["exact speed-up"] == 1
+
+
+def scaled(costs: Costs, call: str, factor: Fraction) -> Costs:
+    points = tuple(point._replace(mean=factor * point.mean) for point in costs.calls[call])
+    return replace(costs, calls={**costs.calls, call: points})
 
 
 def test_break_even_costs_are_where_the_advice_changes(tables: AdviceRequest) -> None:
     """The latency of each call just below and above its break-even factor, all else as it was."""
     costs = parsed(COSTS)
-    models = from_tables(Path(tables.targets[0]), Path(tables.drafts[0]))
+    models = from_tables(Path(str(tables.target)), Path(str(tables.draft)))
     wanted, _ = candidates(tables, costs, every=True)
     found = exactly(models, wanted, no_progress)
     best = answer.fastest_of_each(found, costs)[0]
@@ -107,14 +118,15 @@ def test_break_even_costs_are_where_the_advice_changes(tables: AdviceRequest) ->
     for one in changes:
         step = Fraction(1, 1000) if one.factor > 1 else Fraction(-1, 1000)
         nearer, further = (
-            answer.fastest_of_each(found, costs.scaled(one.call, one.factor * (1 + side * step)))[0] for side in (-1, 1)
+            answer.fastest_of_each(found, scaled(costs, one.call, one.factor * (1 + side * step)))[0]
+            for side in (-1, 1)
         )
         if one.then is NOTHING:
             assert (nearer is NOTHING, further is NOTHING) == (False, True)
         else:
-            assert (nearer, further.speed(costs.scaled(one.call, one.factor))) == (
+            assert (nearer, further.speed(scaled(costs, one.call, one.factor))) == (
                 best,
-                best.speed(costs.scaled(one.call, one.factor)),
+                best.speed(scaled(costs, one.call, one.factor)),
             )
     said = answer.changes_said(best, changes, costs)
     assert "take plain decoding" in said
@@ -128,7 +140,7 @@ def chain_of(model: dict[str, Any]) -> Any:
 def write_recording(folder: Path, lengths: list[int], seed: int, writer: dict[str, Any] = TARGET) -> AdviceRequest:
     """Documents that a model writes token by token, with both models' rows."""
     rng, target, draft, author = np.random.default_rng(seed), chain_of(TARGET), chain_of(DRAFT), chain_of(writer)
-    tokens, states = [], []
+    tokens, states = list[int](), list[int]()
     for size in lengths:
         state = 0
         for _ in range(size):
@@ -137,7 +149,7 @@ def write_recording(folder: Path, lengths: list[int], seed: int, writer: dict[st
             state = tokens[-1] + 1
     for name, rows in (("t", target[states]), ("d", draft[states]), ("x", np.array(tokens))):
         np.save(folder / f"{name}.npy", rows)
-    places = ((str(folder / f"{name}.npy"),) for name in "tdx")
+    places = (str(folder / f"{name}.npy") for name in "tdx")
     return AdviceRequest(*places, documents=",".join(map(str, lengths)), costs=COSTS, ks="1,2", lookahead=3, nodes=6)
 
 
@@ -159,7 +171,7 @@ def test_a_recording_leads_to_the_exact_values_within_its_intervals(tmp_path: Pa
     lengths = [*range(200, 1100, 100), 950, 330, 1470]
     methods = ("token by token", "as a block", "recursive rejection", "greedy")
     result = study(replace(write_recording(tmp_path, lengths, 1), lookahead=2, methods=methods), no_progress)
-    rows = {row["method"]: row for row in result.table("advice").records()}
+    rows = {row["method"]: row for row in records(result)}
     chosen = [method for method in METHODS if answer.SHORT.get(method, method.name) in rows]
     assert len(chosen) == 4
     for method in chosen:
@@ -177,34 +189,24 @@ def test_a_recording_leads_to_the_exact_values_within_its_intervals(tmp_path: Pa
     )
 
 
-def test_one_file_a_document_is_the_same_as_lengths(tmp_path: Path) -> None:
+def test_documents_are_told_apart_in_each_form(tmp_path: Path) -> None:
     request = write_recording(tmp_path, [400, 300], 2)
-    together = study(request, no_progress).table("advice")
-    parts: list[tuple[str, ...]] = []
-    for name in "tdx":
-        whole = np.load(tmp_path / f"{name}.npy")
-        for number, rows in enumerate((whole[:400], whole[400:])):
-            np.save(tmp_path / f"{name}{number}.npy", rows)
-        parts.append(tuple(str(tmp_path / f"{name}{number}.npy") for number in (0, 1)))
-    apart = replace(request, targets=parts[0], drafts=parts[1], tokens=parts[2], documents="")
-    assert study(apart, no_progress).table("advice") == together
+    whole = study(request, no_progress).table("advice")
     np.save(tmp_path / "ids.npy", np.repeat([7, 9], [400, 300]))
-    assert study(replace(request, documents=str(tmp_path / "ids.npy")), no_progress).table("advice") == together
-    np.savez(
-        tmp_path / "all.npz", t=np.load(request.targets[0]), d=np.load(request.drafts[0]), x=np.load(request.tokens[0])
-    )
-    inside = [(f"{tmp_path / 'all.npz'}:{name}",) for name in "tdx"]
-    named = replace(request, targets=inside[0], drafts=inside[1], tokens=inside[2])
-    assert study(named, no_progress).table("advice") == together
+    np.savez(tmp_path / "all.npz", **{name: np.load(tmp_path / f"{name}.npy") for name in "tdx"}, lengths=[400, 300])
+    inside = [f"{tmp_path / 'all.npz'}:{name}" for name in ("t", "d", "x", "lengths")]
+    by_ids = replace(request, documents=str(tmp_path / "ids.npy"))
+    named = AdviceRequest(*inside, costs=COSTS, ks="1,2", lookahead=3, nodes=6)
+    assert [study(one, no_progress).table("advice") for one in (by_ids, named)] == [whole, whole]
     # The control: as one document, windows reach over the border.
-    assert study(replace(request, documents=""), no_progress).table("advice") != together
+    assert study(replace(request, documents=""), no_progress).table("advice") != whole
 
 
 def test_text_of_the_draft_is_weighted_to_the_same_values(tmp_path: Path) -> None:
     request = replace(write_recording(tmp_path, [3000], 3, DRAFT), text_of="draft", documents="")
-    rows = {row["method"]: row for row in study(request, no_progress).table("advice").records()}
+    rows = {row["method"]: row for row in records(study(request, no_progress))}
     # At positions of the draft's text: the mean of the exact values after each token that it wrote.
-    method, tokens = METHODS[0], np.load(request.tokens[0])
+    method, tokens = METHODS[0], np.load(str(request.tokens))
     row = rows["token-by-token verification"]
     k, size = map(int, str(row["K×L"]).split("×"))
     exact = [float(method.expected(_table(TARGET), _table(DRAFT), (state,), size, k)) for state in range(3)]
@@ -225,17 +227,17 @@ def test_rows_of_another_text_are_refused_with_the_likely_cause(tmp_path: Path) 
     request = write_recording(tmp_path, [2000], 4)
     target, draft, tokens = (np.load(tmp_path / f"{name}.npy") for name in "tdx")
     assert study(request, no_progress).finding
-    exchanged = replace(request, targets=request.drafts, drafts=request.targets)
+    exchanged = replace(request, target=request.draft, draft=request.target)
     refused(exchanged, "the tokens fit the draft's rows better: exchange --target and --draft")
 
-    def saved(name: str, rows: Any) -> tuple[str, ...]:
+    def saved(name: str, rows: Any) -> str:
         np.save(tmp_path / f"{name}.npy", rows)
-        return (str(tmp_path / f"{name}.npy"),)
+        return str(tmp_path / f"{name}.npy")
 
     # As engines give logits: row p is the distribution of token p + 1.
     shifted = {
-        "targets": saved("t1", target[1:]),
-        "drafts": saved("d1", draft[1:]),
+        "target": saved("t1", target[1:]),
+        "draft": saved("d1", draft[1:]),
         "tokens": saved("x1", tokens[:-1]),
         "documents": "",
     }
@@ -243,8 +245,8 @@ def test_rows_of_another_text_are_refused_with_the_likely_cause(tmp_path: Path) 
         replace(request, **shifted), "the tokens fit the row before theirs: .*leave out the first token and last row"
     )
     late = {
-        "targets": saved("t2", target[:-1]),
-        "drafts": saved("d2", draft[:-1]),
+        "target": saved("t2", target[:-1]),
+        "draft": saved("d2", draft[:-1]),
         "tokens": saved("x2", tokens[1:]),
         "documents": "",
     }
@@ -257,7 +259,7 @@ def test_rows_of_another_text_are_refused_with_the_likely_cause(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"tokens": ()}, "each once or once a document; got 1, 1 and 0"),
+        ({"tokens": None}, "a recording needs --target, --draft and --tokens"),
         ({"documents": "400"}, "add up to the 1,000 tokens; these 1 add up to 400"),
         ({"documents": "1000,0"}, "lengths must be positive"),
         ({"text_of": "person"}, "record text that a model wrote"),
@@ -279,19 +281,19 @@ def test_what_is_wrong_is_named_with_the_cure(tmp_path: Path, change: dict[str, 
 def test_files_that_do_not_fit_are_named(tmp_path: Path) -> None:
     request = write_recording(tmp_path, [60], 6)
     np.save(tmp_path / "short.npy", np.zeros(50, np.int64))
-    refused(replace(request, tokens=(str(tmp_path / "short.npy"),), documents=""), "60 rows for 50 tokens")
-    refused(replace(request, tokens=request.targets, documents=""), "one list of whole numbers is needed")
-    np.save(tmp_path / "few.npy", np.load(request.tokens[0])[:4])
-    few = {name: (str(tmp_path / f"few_{name}.npy"),) for name in ("targets", "drafts")}
+    refused(replace(request, tokens=str(tmp_path / "short.npy"), documents=""), "60 rows for 50 tokens")
+    refused(replace(request, tokens=request.target, documents=""), "one list of whole numbers is needed")
+    np.save(tmp_path / "few.npy", np.load(str(request.tokens))[:4])
+    few = {name: str(tmp_path / f"few_{name}.npy") for name in ("target", "draft")}
     for name, place in few.items():
-        np.save(place[0], np.load(getattr(request, name)[0])[:4])
-    refused(replace(request, **few, tokens=(str(tmp_path / "few.npy"),), documents=""), "record more text, or lower")
-    refused(replace(request, targets=("t.json",)), "belong to recorded logits")
+        np.save(place, np.load(getattr(request, name))[:4])
+    refused(replace(request, **few, tokens=str(tmp_path / "few.npy"), documents=""), "record more text, or lower")
+    refused(replace(request, target="t.json"), "belong to recorded logits")
 
 
 def test_text_that_cannot_be_weighted_is_refused(tmp_path: Path) -> None:
     request = write_recording(tmp_path, [1000], 7)
-    rows = np.load(request.targets[0])
+    rows = np.load(str(request.target))
     never = np.where(rows == rows.min(1, keepdims=True), 0, rows)
     np.save(tmp_path / "w.npy", never / never.sum(1, keepdims=True))
     refused(
@@ -309,11 +311,11 @@ def test_a_spread_of_the_latencies_widens_the_speed_up_and_names_who_may_win() -
         *(Candidate(method, chains(1, size), answer.known(tokens)) for size, tokens in ((2, 2.0), (4, 2.18))),
     ]
     sure, unsure = (parsed(f"target=20ms; draft=1ms{spread}") for spread in ("", " ± 0.1ms"))
-    results = [answer.result_of(Advice(two, "two fakes"), costs) for costs in (sure, unsure)]
+    results = [answer.result_of(Advice(two), costs) for costs in (sure, unsure)]
     assert ["may be as fast" in " ".join(note.text for note in one.notes) for one in results] == [False, False]
     other = [*two, Candidate(METHODS[0], chains(1, 1), answer.known(1.9))]
-    wide = answer.result_of(Advice(other, "fakes"), parsed("target=20ms; draft=1ms ± 0.6ms"))
+    wide = answer.result_of(Advice(other), parsed("target=20ms; draft=1ms ± 0.6ms"))
     assert "token-by-token verification with one chain of 1 may be as fast" in " ".join(
         note.text for note in wide.notes
     )
-    assert wide.table("advice").records()[0]["speed-up"].high > wide.table("advice").records()[0]["speed-up"].value
+    assert records(wide)[0]["speed-up"].high > records(wide)[0]["speed-up"].value

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from spec_math.mean import Mean, known
-from spec_math.studies.advice.study import chains
 from spec_math.studies.costs import Costs, UnmeasuredError, parsed
 
 MEASURED = "target=1:20ms,9:24ms,33:36ms; draft=1:1ms,4:2500us; verify=20us; drafting=0.5ms"
@@ -54,16 +53,18 @@ def test_the_interval_of_the_speed_up_holds_every_latency_within_its_spread() ->
     spreads = {"20": "1", "24": "2", "1": "0.25", "0.05": "0.01"}
     stated = parsed(line.format(*(f"{mean}±{spread}" for mean, spread in spreads.items())))
     ends = [(Fraction(mean) - Fraction(spread), Fraction(mean) + Fraction(spread)) for mean, spread in spreads.items()]
-    shape, tokens = chains(1, 4), Mean(3.0, 0.1, 100, 2.75, 3.25, 0.99)
+    tokens = Mean(3.0, 0.1, 100, 2.75, 3.25, 0.99)
     corners = [
         Costs(parsed(line.format(*map(float, corner))).calls).speed_up(1.0, 4, 4, 1) for corner in product(*ends)
     ]
-    found = stated.faster(tokens, shape)
+    found = stated.faster(tokens, 4, 4, 1)
     assert found.interval == pytest.approx((2.75 * min(corners), 3.25 * max(corners)), rel=2.0**-50)
     assert found.value == pytest.approx(3 * parsed(line.format(*spreads)).speed_up(1.0, 4, 4, 1), rel=2.0**-50)
     # An exact number of tokens still has the interval of the costs, and exact costs leave it exact.
-    assert stated.faster(known(3), shape).interval == pytest.approx((3 * min(corners), 3 * max(corners)), rel=2.0**-50)
-    assert parsed(line.format(*spreads)).faster(known(3), shape).samples == 0
+    assert stated.faster(known(3), 4, 4, 1).interval == pytest.approx(
+        (3 * min(corners), 3 * max(corners)), rel=2.0**-50
+    )
+    assert parsed(line.format(*spreads)).faster(known(3), 4, 4, 1).samples == 0
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_the_interval_of_the_speed_up_holds_every_latency_within_its_spread() ->
         ("draft=-1", "draft takes LATENCY"),
         ("verify=inf", "verify takes LATENCY"),
         ("knee=0", "knee must be at least 1 token"),
-        ("draft=1ms", "state the target's, such as target=20ms"),
+        ("draft=1ms", "state the target's latency too, such as target=20ms"),
         ("target=20ms; draft=1", "give every latency a unit"),
         ("target=20ms", "add draft=LATENCY"),
         ("target=8:20ms; draft=1ms", "plain decoding needs target=1:LATENCY"),

@@ -2,72 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from spec_math.cli.options import FilterOption, OutOption, SeedOption
 from spec_math.cli.run import study
 
-RECORDING, COSTS, LIMITS, TEXT, RESULT = "Recording", "Latencies", "Limits", "Sampling", "Result"
+RECORDING, COSTS, LIMITS, TEXT, MODELS = "Recording", "Latencies", "Limits", "Sampling", "Models without a recording"
 
 
-def _several(help_: str) -> typer.models.OptionInfo:
-    return typer.Option(help=help_, rich_help_panel=RECORDING)
+def _in(panel: str, said: str, *names: str) -> Any:
+    return typer.Option(*names, help=said, rich_help_panel=panel)
+
+
+DOCUMENTS = (
+    "Lengths of the documents, separated by commas; or a file of lengths or of a document number for each token."
+)
+LATENCIES = (
+    "Latencies, such as 'target=1:20ms,8:21ms±0.5ms; draft=1:1ms,4:1.1ms; verify=0.02ms; drafting=0.1ms', or a CSV "
+    "file with the columns call,size,latency,spread. Sizes: tokens in a target call (K L + 1), texts in a draft step "
+    "(K), verified nodes. A number alone holds for all sizes, and verify for each node."
+)
+WRITER = (
+    "The writer of the text: target (with --temperature and --filter), draft, filters of the target such as "
+    "temperature=1, or a file of the writer's rows. The values are then weighted."
+)
 
 
 def advise(  # noqa: PLR0913 - typer takes an argument an option
     target: Annotated[
-        list[str] | None,
-        _several("The target's logits or probabilities \\[tokens, V], a file or PATH:NAME; repeat for more documents."),
+        str | None, _in(RECORDING, "The target's logits or probabilities \\[tokens, V], a file or PATH:NAME.")
     ] = None,
-    draft: Annotated[list[str] | None, _several("The draft's, in the form of --target.")] = None,
-    tokens: Annotated[
-        list[str] | None, _several("The text: whole numbers \\[tokens]. Row p is the distribution of token p.")
-    ] = None,
-    documents: Annotated[
-        str,
-        typer.Option(
-            help="Lengths of the documents, separated by commas; or a file of lengths or of a document number a token.",
-            rich_help_panel=RECORDING,
-        ),
-    ] = "",
-    logits: Annotated[
-        bool, typer.Option(help="The files contain logits, not probabilities.", rich_help_panel=RECORDING)
-    ] = False,
-    costs: Annotated[
-        str,
-        typer.Option(
-            help="Latencies, such as 'target=1:20ms,8:21ms±0.5ms; draft=1:1ms,4:1.1ms; verify=0.02ms; drafting=0.1ms', "
-            "or a CSV file with the columns call,size,latency,spread. Sizes: tokens in a target call (K L + 1), texts "
-            "in a draft step (K), verified nodes. A number alone holds for all sizes, and verify for each node.",
-            rich_help_panel=COSTS,
-        ),
-    ] = "",
-    method: Annotated[
-        list[str] | None,
-        typer.Option(help="Some words of a method that your engine has; may be repeated.", rich_help_panel=LIMITS),
-    ] = None,
-    k: Annotated[
-        str, typer.Option("--k", help="Numbers of chains, separated by commas.", rich_help_panel=LIMITS)
-    ] = "1,2,4,8",
-    lookahead: Annotated[int, typer.Option(help="The most drafted tokens a chain.", rich_help_panel=LIMITS)] = 8,
-    nodes: Annotated[int, typer.Option(help="The most verified nodes a call.", rich_help_panel=LIMITS)] = 64,
-    temperature: Annotated[
-        float | None, typer.Option(help="Temperature of both models, by default 1.", rich_help_panel=TEXT)
-    ] = None,
+    draft: Annotated[str | None, _in(RECORDING, "The draft's, in the form of --target.")] = None,
+    tokens: Annotated[str | None, _in(RECORDING, "The text: token p was drawn from row p of the target.")] = None,
+    documents: Annotated[str, _in(RECORDING, DOCUMENTS)] = "",
+    logits: Annotated[bool, _in(RECORDING, "The files contain logits, not probabilities.", "--logits")] = False,
+    costs: Annotated[str, _in(COSTS, LATENCIES)] = "",
+    method: Annotated[list[str] | None, _in(LIMITS, "Words of a method that your engine has; may be repeated.")] = None,
+    k: Annotated[str, _in(LIMITS, "Numbers of chains, separated by commas.", "--k")] = "1,2,4,8",
+    lookahead: Annotated[int, _in(LIMITS, "The most drafted tokens a chain.")] = 8,
+    nodes: Annotated[int, _in(LIMITS, "The most verified nodes a call.")] = 64,
+    temperature: Annotated[float | None, _in(TEXT, "Temperature of both models, by default 1.")] = None,
     filters: FilterOption = None,
-    text_of: Annotated[
-        str,
-        typer.Option(
-            help="The writer of the text: target (with --temperature and --filter), draft, filters of the target such "
-            "as temperature=1, or a file of the writer's rows. Values are then weighted.",
-            rich_help_panel=TEXT,
-        ),
-    ] = "target",
-    samples: Annotated[
-        int, typer.Option(help="Number of texts that models without a recording write.", rich_help_panel=RESULT)
-    ] = 20,
+    text_of: Annotated[str, _in(TEXT, WRITER)] = "target",
+    samples: Annotated[int, _in(MODELS, "Number of texts of 500 tokens that the target writes.")] = 20,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
@@ -84,10 +63,6 @@ def advise(  # noqa: PLR0913 - typer takes an argument an option
     """
     from spec_math.studies.advice import study as of_advice
 
-    places, drafts, texts = (tuple(given or ()) for given in (target, draft, tokens))
-    methods, filtered = tuple(method or ()), tuple(filters or ())
-    asked = of_advice.AdviceRequest(
-        *(places, drafts, texts, documents, logits, costs, methods),
-        *(k, lookahead, nodes, temperature, filtered, text_of, samples, seed),
-    )
+    limits = tuple(method or ()), k, lookahead, nodes, temperature, tuple(filters or ())
+    asked = of_advice.AdviceRequest(target, draft, tokens, documents, logits, costs, *limits, text_of, samples, seed)
     study(lambda progress: of_advice.study(asked, progress), out)

@@ -115,16 +115,6 @@ def read_integers(location: str | Path) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.concatenate([np.empty((0, 1), np.int64), *chunks]).ravel().astype(np.int64)
 
 
-def array_names(location: str | Path) -> tuple[str, ...]:
-    """Return the names of the arrays that lie beside one in its file; none of a .npy file.
-
-    >>> array_names("t.npy")
-    ()
-    """
-    path, _ = _split(str(location))
-    return tuple(_HEADERS[path.suffix](path)) if path.suffix in (".npz", ".safetensors") else ()
-
-
 def _split(location: str) -> tuple[Path, str | None]:
     """Return path and name: of several ways to read PATH:NAME, as both may hold colons, the one whose file is there."""
     ways: list[tuple[Path, str | None]] = [(Path(location), None)]

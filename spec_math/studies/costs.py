@@ -8,21 +8,15 @@ from __future__ import annotations
 import csv
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from spec_math.mean import Mean, number
+from spec_math.mean import Mean
 
-CALLS = {
-    "target": "a target call",
-    "draft": "a draft step",
-    "verify": "verification",
-    "drafting": "drafting itself, once a block",
-}
+CALLS = {"target": "a target call", "draft": "a draft step", "verify": "verification", "drafting": "drafting a block"}
 """Calls whose latency can be stated, in words."""
 
 
@@ -37,17 +31,6 @@ class Point(NamedTuple):
     spread: Fraction = Fraction(0)
 
 
-class Blocks(Protocol):
-    """The shape of a block's drafts: its nodes, its levels, and the nodes of its widest level."""
-
-    @property
-    def nodes(self) -> int: ...  # noqa: D102
-    @property
-    def levels(self) -> int: ...  # noqa: D102
-    @property
-    def widest(self) -> int: ...  # noqa: D102
-
-
 class UnmeasuredError(LookupError):
     """A shape needs a latency beyond the last measured point."""
 
@@ -55,13 +38,7 @@ class UnmeasuredError(LookupError):
 Weights = Mapping[tuple[str, int], Fraction]
 """The latency of a block as a sum over stated points, (call, size) -> weight; every weight is at least 0."""
 
-ASSUMED = MappingProxyType(
-    {
-        "target": (Point(0, Fraction(1)),),
-        "draft": (Point(0, Fraction(1, 20)),),
-        "verify": (Point(0, Fraction(1, 2000)),),
-    }
-)
+ASSUMED = {name: (Point(0, Fraction(mean)),) for name, mean in (("target", 1), ("draft", "0.05"), ("verify", "0.0005"))}
 
 
 @dataclass(frozen=True)
@@ -155,60 +132,37 @@ class Costs:
         """
         return tokens / self.of_call(nodes, levels, widest)
 
-    def faster(self, tokens: Mean, shape: Blocks) -> Mean:
+    def faster(self, tokens: Mean, nodes: int, levels: int, widest: int) -> Mean:
         """Return the speed-up with the interval that the tokens and the spreads of the latencies leave it.
 
         The speed-up τ·t/(α·t + r), t the latency of a plain call, rises in τ and t and falls in every other latency.
         """
-        block, plain = self.weights(shape.nodes, shape.levels, shape.widest), self.weights(0, 0, 0)
+        block, plain = self.weights(nodes, levels, widest), self.weights(0, 0, 0)
 
-        def ratio(side: int) -> Fraction:
-            moved = {
-                key: self._point(key).mean + (side if key in plain else -side) * self._point(key).spread
-                for key in {*block, *plain}
-            }
-            return sum((w * moved[key] for key, w in plain.items()), Fraction(0)) / sum(
-                (w * moved[key] for key, w in block.items()), Fraction(0)
-            )
+        def ratio(side: int) -> float:
+            points = {key: self._point(key) for key in {*block, *plain}}
+            at = {key: one.mean + (side if key in plain else -side) * one.spread for key, one in points.items()}
+            return float(sum(w * at[key] for key, w in plain.items()) / sum(w * at[key] for key, w in block.items()))
 
-        middle, (low, high) = tokens.scaled_to(tokens.value * float(ratio(0))), tokens.interval
+        middle, (low, high) = tokens.scaled_to(tokens.value * ratio(0)), tokens.interval
         if not tokens.samples and ratio(-1) == ratio(1):
             return middle
-        ends = {"low": low * float(ratio(-1)), "high": high * float(ratio(1))}
-        return replace(middle, samples=max(1, tokens.samples), confidence=tokens.confidence or 1.0, **ends)
-
-    def scaled(self, call: str, factor: Fraction) -> Costs:
-        """Return these costs with the latencies of one call times a factor; their spreads stay.
-
-        >>> Costs().scaled("draft", Fraction(2)).calls["draft"]
-        (Point(size=0, mean=Fraction(1, 10), spread=Fraction(0, 1)),)
-        """
-        points = tuple(point._replace(mean=factor * point.mean) for point in self.calls[call])
-        return replace(self, calls={**self.calls, call: points})
-
-    def written(self, latency: Fraction) -> str:
-        """Write a latency with its unit.
-
-        >>> Costs().written(Fraction(1, 3))
-        '0.333 target calls'
-        """
-        return f"{float(latency):.3g} {self.unit or 'target calls'}"
+        ends = low * ratio(-1), high * ratio(1)
+        return Mean(middle.value, middle.error, tokens.samples or 1, *ends, tokens.confidence or 1.0)
 
     def __str__(self) -> str:
         """Say what is measured or assumed, in a sentence."""
-        unit = self.unit or "target calls"
-        parts: list[str] = []
-        for call, points in self.calls.items():
-            if points[0].size:
-                listed = ", ".join(f"{_written(point)} at {point.size:,}" for point in points)
-                parts.append(f"{CALLS[call]} {listed}")
-            elif call != "target" or self.unit:
-                parts.append(f"{CALLS[call]} {_written(points[0])}{' a node' if call == 'verify' else ''}")
-        knee = any(not self.calls[call][0].size for call in ("target", "draft"))
-        assumed = f", and a call takes {number(self.knee, None)} tokens at no extra time" if knee else ""
-        missing = [call for call in ("verify", "drafting") if call not in self.calls and self.unit]
-        free = f" Not stated, and counted as 0: {' and '.join(CALLS[call] for call in missing)}." if missing else ""
-        return f"Costs in {unit}: {'; '.join(parts)}{assumed} (batch {self.batch}).{free}"
+        shown = {
+            call: ", ".join(_written(one) + (f" at {one.size:,}" if one.size else "") for one in points)
+            for call, points in self.calls.items()
+        }
+        said = "; ".join(f"{CALLS[call]} {listed}" for call, listed in shown.items())
+        missing = " and ".join(CALLS[call] for call in CALLS if call not in shown and self.unit)
+        free = f" Not stated, and counted as 0: {missing}." if missing else ""
+        return (
+            f"Costs in {self.unit or 'target calls'}: {said}. A single number for the target or the draft holds up to "
+            f"{float(self.knee):g} tokens, one for verification is that of a node (batch {self.batch}).{free}"
+        )
 
 
 def _written(point: Point) -> str:
@@ -218,7 +172,7 @@ def _written(point: Point) -> str:
 FORM = "target=1:20ms,8:21ms,32:25ms; draft=1:1.0ms,4:1.1ms; verify=0.02ms"
 _NUMBER = r"(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)\s*(ms|us|µs|s)?"
 _VALUE = re.compile(rf"(?:(\d+)\s*:)?\s*{_NUMBER}(?:\s*(?:±|\+/?-)\s*{_NUMBER})?")
-_MILLISECONDS = {"s": Fraction(1000), "ms": Fraction(1), "us": Fraction(1, 1000), "µs": Fraction(1, 1000)}
+_MILLISECONDS = {None: 1, "ms": 1, "s": 1000, "us": Fraction(1, 1000), "µs": Fraction(1, 1000)}
 
 
 def parsed(text: str, batch: int = 1) -> Costs:
@@ -239,8 +193,7 @@ def parsed(text: str, batch: int = 1) -> Costs:
         raise ValueError(f"--batch must be at least 1; got {batch}")
     found: dict[str, list[Point]] = {}
     units: set[str] = set()
-    stated = _rows(Path(text)) if text.strip().endswith(".csv") else _parts(text)
-    for name, value in stated:
+    for name, value in _rows(Path(text)) if text.strip().endswith(".csv") else _parts(text):
         point, unit = _point(name, value)
         units |= unit if name != "knee" else set()
         sizes = [other.size for other in found.setdefault(name, [])]
@@ -248,30 +201,23 @@ def parsed(text: str, batch: int = 1) -> Costs:
             raise ValueError(f"--costs: {name} has two numbers for one size; write each as SIZE:LATENCY, {FORM!r}")
         found[name].append(point)
     knee = found.pop("knee", [Point(0, Fraction(256))])[0].mean
-    if knee < 1:
-        raise ValueError(f"--costs: knee must be at least 1 token; got {float(knee):g}")
-    if len(units) > 1 or ("ms" in units and "target" not in found):
-        cure = "give every latency a unit" if len(units) > 1 else "state the target's, such as target=20ms"
-        raise ValueError(f"--costs: latencies with a unit cannot be compared to calls of the target; {cure}")
-    calls = {name: tuple(sorted(points)) for name, points in found.items()}
-    _check(calls)
-    if batch > 1 and any(points[0].size for points in calls.values()):
-        raise ValueError("--costs: measured latencies are those of your own batch; leave --batch out")
-    if "target" not in calls:
-        calls = {**ASSUMED, **calls}
-    return Costs({name: calls[name] for name in CALLS if name in calls}, knee, batch, *units & {"ms"})
-
-
-def _check(calls: Mapping[str, tuple[Point, ...]]) -> None:
-    if "target" not in calls:
-        return
-    if "draft" not in calls:
-        raise ValueError("--costs: the target's latency is stated and the draft's is not; add draft=LATENCY")
-    first = calls["target"][0]
-    if first.size > 1:
-        raise ValueError(f"--costs: target starts at size {first.size}; plain decoding needs target=1:LATENCY")
-    if first.mean <= first.spread:
-        raise ValueError(f"--costs: a plain call must take longer than its spread; got {_written(first)}")
+    calls = {name: tuple(sorted(found[name])) for name in CALLS if name in found}
+    first = calls.get("target", ASSUMED["target"])[0]
+    for wrong, said in (
+        (knee < 1, f"knee must be at least 1 token; got {float(knee):g}"),
+        (len(units) > 1, "give every latency a unit, or none"),
+        ("ms" in units and "target" not in calls, "state the target's latency too, such as target=20ms"),
+        ("target" in calls and "draft" not in calls, "the draft's latency is not stated; add draft=LATENCY"),
+        (first.size > 1, f"target starts at size {first.size}; plain decoding needs target=1:LATENCY"),
+        (first.mean <= first.spread, f"a plain call must take longer than its spread; got {_written(first)}"),
+        (
+            batch > 1 and any(one[0].size for one in calls.values()),
+            "measured latencies have a batch; leave --batch out",
+        ),
+    ):
+        if wrong:
+            raise ValueError(f"--costs: {said}")
+    return Costs(calls if "target" in calls else {**ASSUMED, **calls}, knee, batch, *units & {"ms"})
 
 
 def _parts(text: str) -> Iterable[tuple[str, str]]:
@@ -287,15 +233,13 @@ def _rows(path: Path) -> Iterable[tuple[str, str]]:
     """Yield (name, value) of a CSV file with the columns call, size, latency and perhaps spread."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file, skipinitialspace=True)
-        if not {"call", "size", "latency"} <= set(reader.fieldnames or ()):
-            raise ValueError(
-                f"--costs {path}: the first line names the columns call,size,latency and perhaps spread; got "
-                f"{','.join(reader.fieldnames or ()) or 'nothing'}"
-            )
+        if not {"call", "size", "latency"} <= {*(reader.fieldnames or ())}:
+            raise ValueError(f"--costs {path}: the first line names the columns call,size,latency and perhaps spread")
         for row in reader:
-            size, spread = (f"{row.get(name) or ''}".strip() for name in ("size", "spread"))
-            value = f"{size}:{row['latency']}" if size else f"{row['latency']}"
-            yield f"{row['call']}".strip(), f"{value.strip()} ± {spread}" if spread else value.strip()
+            name, size, latency, spread = (
+                (row.get(key) or "").strip() for key in ("call", "size", "latency", "spread")
+            )
+            yield name, (f"{size}:" if size else "") + latency + (f" ± {spread}" if spread else "")
 
 
 def _point(name: str, value: str) -> tuple[Point, set[str]]:
@@ -305,10 +249,8 @@ def _point(name: str, value: str) -> tuple[Point, set[str]]:
     if read is None:
         raise ValueError(f"--costs: {name} takes LATENCY or SIZE:LATENCY, at least 0, such as {FORM!r}; got {value!r}")
     size, mean, unit, spread, other = read.groups()
-    if size is not None and not int(size):
+    if size == "0":
         raise ValueError(f"--costs: {name}: sizes start at 1; got {value!r}")
-    in_unit: Callable[[str | None], Fraction] = lambda named: _MILLISECONDS.get(named or "", Fraction(1))  # noqa: E731
-    reach = Fraction(spread or 0) * in_unit(other or unit)
-    point = Point(int(size or 0), Fraction(mean) * in_unit(unit), reach)
-    zero = not point.mean and not point.spread
-    return point, set() if zero else {"ms" if unit else ""}
+    reach = Fraction(spread or 0) * _MILLISECONDS[other or unit]
+    point = Point(int(size or 0), Fraction(mean) * _MILLISECONDS[unit], reach)
+    return point, {"ms" if unit else ""} if point.mean or point.spread else set()

@@ -5,14 +5,15 @@ Row p is the distribution that token p was drawn from. The text is tested agains
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import log
 from typing import Any
 
 import numpy as np
 
-from spec_math.files.law_files import array_names, open_laws, read_integers
+from spec_math.files.law_files import LawFileError, open_laws, read_integers
 from spec_math.studies.positions.stream import Filters, Positions, filtered, from_files, parsed_filters
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
@@ -29,64 +30,48 @@ MASSES = 2**21
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a recording: one of each kind, or one of each for every document.
+    """The files of a recording, as a user names them.
 
     documents: lengths separated by commas, or a file of lengths or of one number a token that tells documents apart.
     text_of: the writer of the text: target, draft, filters of the target such as temperature=0.7, or a file of rows.
     """
 
-    targets: Sequence[str]
-    drafts: Sequence[str]
-    tokens: Sequence[str]
+    target: str | None
+    draft: str | None
+    tokens: str | None
     documents: str = ""
     logits: bool = False
     filters: Filters = field(default_factory=Filters)
     text_of: str = "target"
 
 
-@dataclass(frozen=True)
-class Recording:
-    """A recording: all tokens [N], the documents' lengths, V, and a stream of chunks."""
-
-    tokens: Any
-    lengths: tuple[int, ...]
-    size: int
-    chunks: Iterator[Chunk]
-    own: bool
-
-
-def opened(files: Files) -> Recording:
-    """Open a recording; its rows are read and tested as `chunks` is gone through.
+def opened(files: Files) -> tuple[Any, tuple[int, ...], Positions, Iterator[Chunk]]:
+    """Return all tokens [N], the documents' lengths, the rows, and chunks of them, tested as they are gone through.
 
     Raises:
-        ValueError: numbers of files, rows, tokens or documents that do not fit; while streaming, as `tested`.
+        ValueError: rows, tokens or documents that do not fit; while streaming, as `tested`.
     """
-    if not len(files.targets) == len(files.drafts) == len(files.tokens):
+    if files.target is None or files.draft is None or files.tokens is None:
+        raise ValueError("a recording needs --target, --draft and --tokens")
+    if ":draft_logits" in files.draft:
+        with suppress(LawFileError):
+            if (read_integers(files.draft.replace(":draft_logits", ":drafted")) < 0).any():
+                raise ValueError(
+                    f"{files.draft}: a trace has no draft logits where nothing was drafted; record them too"
+                )
+    tokens, rows = read_integers(files.tokens), _rows(files, files.target, files.draft, files.filters)
+    if rows.count != len(tokens):
         raise ValueError(
-            "a recording needs --target, --draft and --tokens, each once or once a document; got "
-            f"{len(files.targets)}, {len(files.drafts)} and {len(files.tokens)}"
+            f"{files.target} has {rows.count:,} rows for {len(tokens):,} tokens; row p is the distribution of token p, "
+            "so leave out rows without a token"
         )
-    tokens = [read_integers(place) for place in files.tokens]
-    streams: list[tuple[Positions, Positions | None]] = []
-    for target, draft, own in zip(files.targets, files.drafts, tokens, strict=True):
-        if "drafted" in array_names(draft) and (read_integers(f"{_file(draft)}:drafted") < 0).any():
-            raise ValueError(f"{draft}: a trace has no draft logits where nothing was drafted; record them there too")
-        rows = _rows(files, target, draft, files.filters)
-        if rows.count != len(own):
-            raise ValueError(
-                f"{target} has {rows.count:,} rows for {len(own):,} tokens; row p is the distribution of token p, so "
-                "leave out rows without a token"
-            )
-        streams.append((rows, _writer(files, target, draft)))
-    if len({rows.size for rows, _ in streams}) > 1:
-        raise ValueError("all documents need one vocabulary")
-    lengths = tuple(map(len, tokens)) if len(tokens) > 1 else _lengths(files.documents, len(tokens[0]))
-    every = np.concatenate(tokens)
-    return Recording(every, lengths, streams[0][0].size, tested(_chunks(streams), every), files.text_of == "target")
-
-
-def _file(place: str) -> str:
-    return place[: place.index(".safetensors") + 12] if ".safetensors" in place else place.partition(".npz")[0] + ".npz"
+    lengths, at_once = _lengths(files.documents, len(tokens)), max(1, MASSES // rows.size)
+    writer = _writer(files, files.target, files.draft)
+    chunks = ((batch.targets, batch.drafts) for batch in rows.batches(at_once))
+    if writer is not None:
+        others = writer.batches(at_once)
+        chunks = ((*both, other.targets) for both, other in zip(chunks, others, strict=True))
+    return tokens, lengths, rows, tested(chunks, tokens)
 
 
 def _rows(files: Files, target: str, draft: str, filters: Filters) -> Positions:
@@ -97,16 +82,15 @@ def _rows(files: Files, target: str, draft: str, filters: Filters) -> Positions:
 def _writer(files: Files, target: str, draft: str) -> Positions | None:
     if files.text_of == "target":
         return None
-    if files.text_of == "draft":
-        return _rows(files, draft, draft, Filters())
     if "=" in files.text_of:
         return _rows(files, target, target, parsed_filters([files.text_of]))
-    if not any(ending in files.text_of for ending in (".npy", ".npz", ".safetensors")):
+    place = draft if files.text_of == "draft" else files.text_of
+    if not any(ending in place for ending in (".npy", ".npz", ".safetensors")):
         raise ValueError(
             "--text-of takes target, draft, filters such as temperature=0.7,top_p=0.9, or a file of the writer's rows; "
-            f"got {files.text_of!r}. The distribution of a person's text is not known: record text that a model wrote"
+            f"got {place!r}. The distribution of a person's text is not known: record text that a model wrote"
         )
-    return _rows(files, files.text_of, files.text_of, Filters())
+    return _rows(files, place, place, Filters())
 
 
 def _lengths(text: str, number: int) -> tuple[int, ...]:
@@ -122,16 +106,6 @@ def _lengths(text: str, number: int) -> tuple[int, ...]:
             f"to {found.sum():,}"
         )
     return tuple(found.tolist())
-
-
-def _chunks(streams: Sequence[tuple[Positions, Positions | None]]) -> Iterator[Chunk]:
-    for rows, writer in streams:
-        at_once = max(1, MASSES // rows.size)
-        if writer is None:
-            yield from ((batch.targets, batch.drafts) for batch in rows.batches(at_once))
-        else:
-            both = zip(rows.batches(at_once), writer.batches(at_once), strict=True)
-            yield from ((batch.targets, batch.drafts, other.targets) for batch, other in both)
 
 
 SAID = (
@@ -153,7 +127,7 @@ def tested(chunks: Iterator[Chunk], tokens: Any) -> Iterator[Chunk]:
         ValueError: it exceeds that; the message names the rows that the tokens fit better.
 
     >>> rows = np.array([[0.0, 1.0], [1.0, 0.0]])
-    >>> next(tested(iter([(rows, rows)]), np.array([0, 1])))
+    >>> next(tested(iter([(rows, rows / 2 + 0.25)]), np.array([0, 1])))
     Traceback (most recent call last):
     ValueError: position 1: tokens do not fit the rows at their places; the tokens fit the row before theirs: rows are \
 shifted by one, leave out the first token and last row
@@ -170,8 +144,7 @@ shifted by one, leave out the first token and last row
         after = np.concatenate([writer[places[1:], own[:-1]] / sizes[1:], [least]])
         sharp = writer[places, own] ** 2 / np.einsum("ij,ij->i", writer, writer)
         others = np.stack([chunk[1][places, own] / chunk[1].sum(1), before, sharp, after])
-        with np.errstate(divide="ignore"):
-            evidence = evidence + np.log((others + least) / (2 * p)).sum(1)
+        evidence = evidence + np.log((others + least) / (2 * np.maximum(p, 2.0**-99))).sum(1)
         # The row after is not known before its token: it says which way rows are shifted, and not that they are.
         if np.logaddexp.reduce(evidence[:-1]) - log(3) > EVIDENCE:
             said = SAID[int(evidence.argmax())]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -22,7 +22,7 @@ from spec_math.result import Result
 from spec_math.studies.advice import answer
 from spec_math.studies.advice.answer import NOTHING, Advice, Candidate
 from spec_math.studies.advice.recording import Files, opened
-from spec_math.studies.arguments import Progress, limited, parsed_ks, spaced
+from spec_math.studies.arguments import Progress, limited, parsed_ks, spaced, together
 from spec_math.studies.blocks.comparison import EXACT_TERMS, BlockModels, embedded, from_tables, in_floats
 from spec_math.studies.costs import Costs, UnmeasuredError, parsed
 from spec_math.studies.frontier.contenders import Shape, at
@@ -47,9 +47,9 @@ class AdviceRequest:
     `samples` texts of LENGTH tokens are drawn from models that are asked.
     """
 
-    targets: tuple[str, ...] = ()
-    drafts: tuple[str, ...] = ()
-    tokens: tuple[str, ...] = ()
+    target: str | None = None
+    draft: str | None = None
+    tokens: str | None = None
     documents: str = ""
     logits: bool = False
     costs: str = ""
@@ -73,31 +73,26 @@ def study(request: AdviceRequest, progress: Progress) -> Result:
     Raises:
         ValueError, TypeError, OSError: bad input.
 
-    >>> study(AdviceRequest(costs="draft=-1"), lambda what, steps: lambda done: None)
+    >>> study(AdviceRequest(costs="knee=0"), lambda what, steps: lambda done: None)
     Traceback (most recent call last):
-    ValueError: --costs: draft takes LATENCY or SIZE:LATENCY, at least 0, such as 'target=1:20ms,8:21ms,32:25ms; \
-draft=1:1.0ms,4:1.1ms; verify=0.02ms'; got '-1'
+    ValueError: --costs: knee must be at least 1 token; got 0
     """
     costs = parsed(request.costs)
-    tables = [place for place in (*request.targets, *request.drafts) if place.endswith(".json")]
-    live = not request.targets and not request.drafts
-    if not live and not tables:
+    files = [place for place in (request.target, request.draft) if place is not None]
+    if files and not any(place.endswith(".json") for place in files):
         return answer.result_of(of_recording(request, costs, progress), costs)
+    together(request.target, request.draft)
     if request.tokens or request.documents or request.logits or request.filters or request.text_of != "target":
         raise ValueError("--tokens, --documents, --logits, --filter and --text-of belong to recorded logits")
-    if not live and len(tables) != 2:
-        raise ValueError("two tables need one --target and one --draft, both .json")
-    models = embedded() if live else from_tables(Path(tables[0]), Path(tables[1]))
-    wanted, beyond = candidates(request, costs, every=not live)
-    if (
-        not live
-        and request.temperature is None
-        and all(method.terms(models.size, shape.levels, shape.k) <= EXACT_TERMS for method, shape in wanted)
-    ):
-        return answer.result_of(Advice(exactly(models, wanted, progress), models.source, left_out=beyond), costs)
+    models = from_tables(Path(files[0]), Path(files[1])) if files else embedded()
+    wanted, beyond = candidates(request, costs, every=bool(files))
+    sizes = [method.terms(models.size, shape.levels, shape.k) for method, shape in wanted]
+    if files and request.temperature is None and max(sizes) <= EXACT_TERMS:
+        found = exactly(models, wanted, progress)
+        return answer.result_of(Advice(found, (f"{models.source}. All values are exact.", beyond)), costs)
     heated = at("", models, 1.0 if request.temperature is None else request.temperature).models
     texts = written(heated, request, wanted, progress)
-    return answer.result_of(measured(texts, (wanted, beyond), costs, models.source), costs)
+    return answer.result_of(measured(texts, wanted, costs, (f"{models.source}.", beyond)), costs)
 
 
 def candidates(request: AdviceRequest, costs: Costs, every: bool = False) -> tuple[Wanted, str]:
@@ -111,20 +106,16 @@ def candidates(request: AdviceRequest, costs: Costs, every: bool = False) -> tup
     """
     ks, longest = parsed_ks(request.ks), limited(request.lookahead, "--lookahead", 64)
     usual = [method for method in METHODS if every or method.along is not None]
-    chosen = list(dict.fromkeys(named(name) for name in request.methods)) or usual
-    found, beyond = Wanted(), ""
-    for method in chosen:
-        for shape in (chains(k, size) for k in ks for size in range(1, longest + 1)):
-            if (shape.k == 1) is method.one_chain and shape.nodes <= count(request.nodes, "--nodes"):
-                try:
-                    _ = costs.weights(shape.nodes, shape.levels, shape.widest)
+    found, beyond, most = Wanted(), "", count(request.nodes, "--nodes")
+    for method in dict.fromkeys(named(name) for name in request.methods) or usual:
+        for shape in (chains(k, size) for k in ks for size in range(1, longest + 1) if k * size <= most):
+            try:
+                if (shape.k == 1) is method.one_chain and costs.weights(shape.nodes, shape.levels, shape.widest):
                     found.append((method, shape))
-                except UnmeasuredError as error:
-                    beyond = beyond or f"Drafts beyond the measured latencies are left out: {error}."
+            except UnmeasuredError as error:
+                beyond = beyond or f"Drafts beyond the measured latencies are left out: {error}."
     if not found:
-        raise ValueError(
-            f"no drafts are within --k, --nodes, --method and --costs. {beyond or 'One chain needs --k 1.'} State more"
-        )
+        raise ValueError(f"no drafts are within --k, --nodes, --method and --costs; allow more. {beyond}".rstrip())
     return found, beyond
 
 
@@ -142,18 +133,21 @@ def exactly(models: BlockModels, wanted: Wanted, progress: Progress) -> list[Can
     triple, found = (models.target, models.draft, models.prefixes[0]), [NOTHING]
     step, bounds = progress("adding up exactly", len(wanted)), dict[Any, Any]()
     for method, shape in wanted:
-        value, drafts = method.expected(*triple, shape.levels, shape.k), method.drafts
-        solvable = drafts.solvable(models.size, shape.levels, shape.k) and drafts.optimum is not None
-        if solvable and drafts.optimum is not None and (drafts, shape) not in bounds:
+        value, drafts, key = method.expected(*triple, shape.levels, shape.k), method.drafts, (method.drafts, shape)
+        if drafts.optimum and key not in bounds and drafts.solvable(models.size, shape.levels, shape.k):
             most = drafts.optimum(*triple, shape.levels, shape.k)
-            bounds[drafts, shape] = most.tokens_per_call if isinstance(most, OptimalLength) else most.upper
-        bound = bounds.get((drafts, shape))
-        share = None if bound is None else known(value / bound)
-        most = None if bound is None else known(bound)
+            bounds[key] = most.tokens_per_call if isinstance(most, OptimalLength) else most.upper
+        bound, share = (known(bounds[key]), known(value / bounds[key])) if key in bounds else (None, None)
         exact = value if isinstance(value, Fraction) else None
-        found.append(Candidate(method, shape, known(value), most, share, exact=exact))
+        found.append(Candidate(method, shape, known(value), bound, share, exact=exact))
         step(1)
     return found
+
+
+RECORD = "record models that can be asked: spec-math record FOLDER --target BIG --draft SMALL --text prompts.txt"
+SILENT = (
+    f"One text tells nothing of trees, distinct first tokens and beams, or of other temperatures; for these {RECORD}."
+)
 
 
 def of_recording(request: AdviceRequest, costs: Costs, progress: Progress) -> Advice:
@@ -161,24 +155,17 @@ def of_recording(request: AdviceRequest, costs: Costs, progress: Progress) -> Ad
     filters = parsed_filters(request.filters)
     if request.temperature is not None:
         filters = filters.put("temperature", request.temperature)
-    files = Files(
-        request.targets, request.drafts, request.tokens, request.documents, request.logits, filters, request.text_of
-    )
     wanted, beyond = candidates(request, costs)
-    silent = [method.name for method, _ in wanted if method.along is None]
-    if silent:
-        raise ValueError(f"a recording along one text does not tell what {silent[0]} accepts; {answer.RECORD}")
-    found = opened(files)
-    step, pairs = progress("reading", len(found.tokens)), _pairs(wanted)
-
-    def chunks() -> Iterator[Any]:
-        for chunk in found.chunks:
-            yield chunk
-            step(len(chunk[0]))
-
-    texts = recorded(chunks(), found.tokens, found.lengths, pairs, max(shape.levels for _, shape in wanted))
-    source = f"{len(found.tokens):,} tokens in {len(found.lengths):,} documents, {found.size:,} tokens of vocabulary"
-    return measured(texts, (wanted, beyond), costs, source, own=found.own)
+    for method, _ in wanted:
+        if method.along is None:
+            raise ValueError(f"a recording along one text does not tell what {method.name} accepts; {RECORD}")
+    places = request.target, request.draft, request.tokens
+    tokens, lengths, rows, stream = opened(Files(*places, request.documents, request.logits, filters, request.text_of))
+    step = progress("reading", len(tokens))
+    chunks = (chunk for chunk in stream if step(len(chunk[0])) is None)
+    texts = recorded(chunks, tokens, lengths, _pairs(wanted), max(shape.levels for _, shape in wanted))
+    source = f"{len(tokens):,} tokens in {len(lengths):,} documents, {rows.size:,} tokens of vocabulary."
+    return measured(texts, wanted, costs, (source, beyond, SILENT), own=request.text_of == "target")
 
 
 def _pairs(wanted: Wanted) -> list[tuple[Method, int]]:
@@ -194,16 +181,17 @@ def written(models: BlockModels, request: AdviceRequest, wanted: Wanted, progres
     text = drawn(*sides, [models.prefixes[place] for place in places.tolist()], LENGTH, rng)
     for row, counted in zip(text.windows, text.counted, strict=True):
         own = row[row >= 0]
-        ended = not counted[len(own) - 1]
-        starts = len(own) if ended else max(0, len(own) - longest + 1)
+        ends = ~counted[: len(own)]
+        starts = len(own) if ends[-1] else max(0, len(own) - longest + 1)
         windows = np.arange(starts)[:, None] + np.arange(longest)
-        ends = np.arange(len(own)) == (len(own) - 1 if ended else -1)
         inside = np.where(windows < len(own), windows, -1)
         yield along(Text(text.targets[own], text.drafts[own], text.tokens[own], inside, ends), _pairs(wanted))
         step(1)
 
 
-def measured(texts: Iterator[Along], wanted: tuple[Wanted, str], costs: Costs, source: str, own: bool = True) -> Advice:
+def measured(
+    texts: Iterator[Along], wanted: Wanted, costs: Costs, notes: tuple[str, ...] = (), own: bool = True
+) -> Advice:
     """Return the advice of texts: rounds follow each other on the target's own text, else all positions are starts.
 
     With R_s the chance that a round begins at position s, a text of N tokens takes Σ R_s calls. Methods are compared by
@@ -212,57 +200,60 @@ def measured(texts: Iterator[Along], wanted: tuple[Wanted, str], costs: Costs, s
     Raises:
         ValueError: there are fewer than two stretches, or the weights leave too small a sample.
     """
-    shapes, longest = wanted[0], max(shape.levels for _, shape in wanted[0])
-    rounds, tokens, bounds = ([list[FLOAT]() for _ in shapes] for _ in range(3))
-    weights = list[FLOAT]()
+    longest, weights = max(shape.levels for _, shape in wanted), list[FLOAT]()
+    rounds, tokens, bounds = ([list[FLOAT]() for _ in wanted] for _ in range(3))
     for text in texts:
-        if len(text.weights):
-            weights.append(text.weights[:, -1])
-            for place, (method, shape) in enumerate(shapes):
-                accepted = text.accepted[method, shape.k][:, : shape.levels]
-                tokens[place].append(1 + accepted.sum(1))
-                bounds[place].append(1 + text.bounds[shape.k][:, : shape.levels].sum(1))
-                rounds[place].append(start_weights(np.ascontiguousarray(accepted)) if own else tokens[place][-1])
-    number = sum(map(len, weights)) // longest
+        weights.append(text.weights[:, -1])
+        for place, (method, shape) in enumerate(wanted if len(text.weights) else ()):
+            accepted = np.ascontiguousarray(text.accepted[method, shape.k][:, : shape.levels])
+            tokens[place].append(1 + accepted.sum(1))
+            bounds[place].append(1 + text.bounds[shape.k][:, : shape.levels].sum(1))
+            rounds[place].append(start_weights(accepted) if own else tokens[place][-1])
+    positions = sum(map(len, weights))
+    number, every = positions // longest, [NOTHING, *(Candidate(*pair, known(1)) for pair in wanted)]
     if number < 2 * CHOOSING:
         raise ValueError(
-            f"the documents have {sum(map(len, weights)):,} positions with {longest - 1} more tokens behind them; at "
-            f"least {2 * CHOOSING * longest} are needed: record more text, or lower --lookahead"
+            f"the documents have {positions:,} positions with {longest - 1} more tokens behind them; at least "
+            f"{2 * CHOOSING * longest} are needed: record more text, or lower --lookahead"
         )
 
     def stretches(parts: Sequence[FLOAT], last: int = longest) -> FLOAT:
         return np.concatenate(parts)[: number * longest].reshape(number, longest)[:, :last].mean(1)
 
-    calls = [float(costs.of_call(shape.nodes, shape.levels, shape.widest)) for _, shape in shapes]
     if not own:
-        return _weighted((shapes, tokens, bounds), np.concatenate(weights), stretches, (source, wanted[1]))
-    times = np.stack(
-        [np.ones(number), *(cost * stretches(one) for cost, one in zip(calls, rounds, strict=True))], axis=1
-    )
+        means = [[of_positions(stretches(parts)) for parts in both] for both in zip(tokens, bounds, strict=True)]
+        shares = [known(mean.value / bound.value) for mean, bound in means]
+        rows = zip(wanted, means, shares, strict=True)
+        weighted = [Candidate(*pair, *both, share) for pair, both, share in rows]
+        return Advice([NOTHING, *weighted], (_effective(np.concatenate(weights)), *notes))
+    calls = [float(costs.of_call(*one.sizes)) for one in every]
+    times = np.stack([np.ones(number), *map(stretches, rounds)], axis=1) * calls
     # The first part chooses each method's drafts, the rest decides between methods.
-    first, every = number // CHOOSING, [NOTHING, *(Candidate(*pair, known(1)) for pair in shapes)]
-    means, best = times[:first].mean(0), dict[Method | None, int]()
-    for place in np.argsort(means, kind="stable").tolist():
+    first, best = number // CHOOSING, dict[Method | None, int]()
+    for place in np.argsort(times[:first].mean(0), kind="stable").tolist():
         _ = best.setdefault(every[place].method, place)
     chosen = sorted(best.values())
     # Twice the least latency less one's own: a margin of it is at most that margin of the latency of the fastest.
-    least, costly = 2 * float(means.min()), [1.0, *calls]
-    gains = least - times[first:]
-    entrants = [Entrant(every[place].name, least - costly[place], least) for place in chosen]
+    least = 2 * float(times[:first].mean(0).min())
+    gains, entrants = least - times[first:], [Entrant(every[at].name, least - calls[at], least) for at in chosen]
     terms = Terms(number - first, everyone=True)
     decision = race(entrants, lambda units, places, _: gains[units][:, [chosen[one] for one in places]], terms)
-    found = [NOTHING]
-    for place, (method, shape) in enumerate(shapes):
+    found, chance = [NOTHING], decision.chance
+    for place, (method, shape) in enumerate(wanted):
         # The drafts from the first position of a stretch lie within it.
         values, most = (stretches(parts[place], 1)[first:] for parts in (tokens, bounds))
-        ends = 1, shape.levels + 1
-        bound = interval(most, *ends, chance=decision.chance)
-        share = interval(values, *ends, most, chance=decision.chance).between(0, 1)
-        at_any = interval(values, *ends, chance=decision.chance)
-        gain = interval(gains[:, place + 1], least - calls[place], least, chance=decision.chance)
-        rate = _tokens(gain, least, calls[place]).between(*ends)
-        found.append(Candidate(method, shape, rate, bound, share, at_any))
-    return Advice(found, source, decision, wanted[1], stretch=longest, chosen=tuple(found[place] for place in chosen))
+        ends, cost = (1, shape.levels + 1), calls[place + 1]
+        bound, at_any = (interval(one, *ends, chance=chance) for one in (most, values))
+        share = interval(values, *ends, most, chance=chance).between(0, 1)
+        gain = interval(gains[:, place + 1], least - cost, least, chance=chance)
+        found.append(Candidate(method, shape, _tokens(gain, least, cost).between(*ends), bound, share, at_any))
+    unit = f"stretches of {longest} tokens"
+    said = (
+        "Rounds follow each other along the text, and begin more often where drafts fail; CSV and JSON have the tokens "
+        f"of a call at any position too. The first {first:,} {unit} chose each method's drafts. Decision and intervals "
+        f"come from {number - first:,} more, and hold together with {terms.confidence:.0%}."
+    )
+    return Advice(found, (*notes, said), decision, tuple(found[place] for place in chosen), unit)
 
 
 def _tokens(gain: Mean, least: float, cost: float) -> Mean:
@@ -272,21 +263,15 @@ def _tokens(gain: Mean, least: float, cost: float) -> Mean:
     return replace(gain, value=value, error=gain.error * value**2 / cost, low=ends[0], high=ends[1])
 
 
-def _weighted(
-    values: tuple[Wanted, Sequence[Sequence[FLOAT]], Sequence[Sequence[FLOAT]]],
-    weights: FLOAT,
-    stretches: Callable[[Sequence[FLOAT]], FLOAT],
-    said: tuple[str, str],
-) -> Advice:
-    """Return the advice of weighted text, with standard errors: weights have no bound that an interval could use."""
-    effective = float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else 0.0
+def _effective(weights: FLOAT) -> str:
+    """Say how large a sample the weights leave; they have no bound that an interval could use."""
+    effective = float(weights.sum() ** 2 / max((weights**2).sum(), 2.0**-1000))
     if effective < EFFECTIVE:
         raise ValueError(
             f"the weights leave an effective sample size of {effective:.1f} of {len(weights):,}, and {EFFECTIVE} are "
             "needed: record text of the target at this temperature, or lower --lookahead"
         )
-    found = [NOTHING]
-    for (method, shape), *both in zip(*values, strict=True):
-        tokens, bound = (of_positions(stretches(parts)) for parts in both)
-        found.append(Candidate(method, shape, tokens, bound, known(tokens.value / bound.value)))
-    return Advice(found, said[0], None, said[1], (effective, len(weights)))
+    return (
+        "Each value is weighted by the target's mass over the writer's, at any position: "
+        f"{effective:,.0f} effective positions of {len(weights):,}. ± is one standard error."
+    )
