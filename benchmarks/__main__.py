@@ -20,6 +20,7 @@ MODULES = (
     "comparison",
     "block_lengths",
     "blocks_monte_carlo",
+    "recorded_text",
     "strings",
     "traces",
     "sequential",

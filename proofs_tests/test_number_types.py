@@ -176,6 +176,7 @@ NO_NUMBERS = {
     "count",
     "as_text",
     "is_exact",
+    "is_torch_array",
     "remembering",
     "is_feasible",
     "sums_to_one",

@@ -3,18 +3,22 @@
 import builtins
 import os
 import random
+import subprocess
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
+import spec_math
 from spec_math import SCHEMES, overlap
 from spec_math.arrays import exact, is_exact
 from spec_math.block_level import block, chain
 from spec_math.block_level.methods import METHODS
-from spec_math.studies.blocks.own_methods import standard_models
+from spec_math.samplers.standard import standard_models
 from spec_math.testing import (
     DifferentLawError,
     DifferentTokensError,
@@ -302,3 +306,108 @@ def test_without_hypothesis_the_strategies_say_so(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ModuleNotFoundError, match="pip install hypothesis"):
         laws(2)
+
+
+def chain_of_drafts(tokens, target, draft):
+    """A published form: drafts in a row, verified token by token, and a bonus token."""
+    for place, token in enumerate(tokens):
+        if random.random() * draft[place][token] >= target[place][token]:
+            left = [max(t - d, 0 * t) for t, d in zip(target[place], draft[place], strict=True)]
+            return [*tokens[:place], *random.choices(range(len(left)), left)]
+    return [*tokens, *random.choices(range(len(target[-1])), target[-1])]
+
+
+def chain_without_bonus_row(tokens, target, draft):
+    return chain_of_drafts(tokens, [*target[:-1], target[0]], draft)
+
+
+def test_a_chain_of_drafts_is_judged_with_a_lookahead():
+    assert_lossless(chain_of_drafts, lookahead=1)
+    with pytest.raises(NotLosslessError, match=r"target \(1/4 3/4; .*\), draft \(1/2 1/2\), 1 draft: the tokens"):
+        assert_lossless(chain_without_bonus_row, lookahead=1)
+
+
+def test_a_scheme_is_refused_a_lookahead():
+    with pytest.raises(ValueError, match="a Scheme verifies one position"):
+        assert_lossless(SCHEMES[0], lookahead=1)
+
+
+def test_models_in_torch_are_judged_as_audit_judges_them():
+    torch = pytest.importorskip("torch")
+    from torch_bridge import check_sampler
+
+    def sampler(rest):
+        """A published form: models in, tokens out; a rejected draft is replaced by a token of `rest`."""
+
+        def generate(target_model, draft_model, input_ids, gamma):
+            text, rows = input_ids, []
+            for _ in range(gamma):
+                rows.append(torch.softmax(draft_model(text).logits[:, -1], -1))
+                text = torch.cat([text, torch.multinomial(rows[-1], 1)], dim=1)
+            wanted = torch.softmax(target_model(text).logits[:, -gamma - 1 :], -1)
+            for place, row in enumerate(rows):
+                end = input_ids.shape[1] + place
+                token = text[0, end]
+                if torch.rand(1) >= wanted[0, place, token] / row[0, token]:
+                    left = rest(wanted[:, place], row)
+                    return torch.cat([text[:, :end], torch.multinomial(left / left.sum(), 1)], dim=1)
+            return torch.cat([text, torch.multinomial(wanted[:, -1], 1)], dim=1)
+
+        return generate
+
+    pairs_of_rows = [([["1/4", "3/4"], ["1/2", "1/2"]], [["1/2", "1/2"]])]
+    assert_lossless(
+        sampler(lambda wanted, row: (wanted - row).clamp(min=0)), pairs=pairs_of_rows, lookahead=1, check=check_sampler
+    )
+    with pytest.raises(TypeError, match=r"pass check=torch_bridge.check_sampler"):
+        assert_lossless(sampler(lambda wanted, _: wanted), lookahead=1)
+    with pytest.raises(NotLosslessError, match=r"the tokens \(0, 0\) are emitted"):
+        assert_lossless(sampler(lambda wanted, _: wanted), pairs=pairs_of_rows, lookahead=1, check=check_sampler)
+
+
+ALONE = """
+import random, sys
+from spec_math.testing import NotLosslessError, assert_lossless, assert_lossless_block
+
+def verify(tokens, target, draft):
+    x = tokens[0]
+    if random.random() * draft[x] < target[x]:
+        return x
+    left = [max(t - d, 0 * t) for t, d in zip(target, draft)]
+    return random.choices(range(len(left)), left)[0]
+
+def generate(coin, target, draft, prefix):
+    return (coin.draw(target(prefix)),)
+
+assert_lossless(verify)
+assert_lossless_block(generate)
+for wrong in (lambda: assert_lossless(lambda coin, tokens, target, draft: tokens[0]),
+              lambda: assert_lossless_block(lambda coin, target, draft, prefix: (coin.draw(draft(prefix)),))):
+    try:
+        wrong()
+    except NotLosslessError:
+        continue
+    sys.exit("a lossy verifier passed")
+print(*sorted({name.partition(".")[0] for name, module in sys.modules.items()
+               if "packages-alone" in str(getattr(module, "__file__", ""))}))
+"""
+
+
+def test_assert_lossless_needs_numpy_alone(tmp_path):
+    """An environment that holds NumPy, this library and nothing else; the control is a test that needs numba."""
+    alone = tmp_path / "packages-alone"
+    alone.mkdir()
+    there = Path(np.__file__).parents[1]
+    for place in (*there.glob("numpy"), *there.glob("numpy.libs"), Path(spec_math.__file__).parent):
+        (alone / place.name).symlink_to(place)
+
+    def ran(code):
+        program = f"import sys; sys.path.insert(0, {str(alone)!r})\n{code}"
+        return subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=False)
+
+    done = ran(ALONE)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == ["numpy", "spec_math"]
+    control = ran("from spec_math.testing import assert_same_law; assert_same_law(lambda n: [0] * n, [1])")
+    assert control.returncode == 1
+    assert "No module named 'numba'" in control.stderr

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import array_api_compat
 import numpy as np
 
 from spec_math.arrays import Array, array_namespace, is_exact, ones_like, zeros_like
@@ -33,7 +32,7 @@ def drawn(masses: Array, uniforms: Array) -> Array:
         if (found < masses.shape[-1]).all():
             return found
     sums = _sums(masses)
-    places = xp.arange(masses.shape[-1], device=array_api_compat.device(masses))
+    places = xp.arange(masses.shape[-1], device=masses.device)
     there = masses > 0
     hit = there & (sums > uniforms[:, None] * sums[:, -1:])
     beyond = masses.shape[-1]

@@ -10,7 +10,6 @@ from math import lcm
 from numbers import Integral
 from typing import Any, cast
 
-import array_api_compat
 import numpy as np
 
 from spec_math.number_types import (
@@ -22,6 +21,7 @@ from spec_math.number_types import (
     divide,
     exact,
     is_exact,
+    is_torch_array,
     number_type,
     ones_like,
     positive_part,
@@ -209,7 +209,7 @@ def _symbols_sum_to_one(masses: tuple[Any, ...]) -> bool:
 
 def _widened(rows: Array) -> Array:
     """Bring masses to the type the formulas compute in: float64 on NumPy; on torch at least float32."""
-    if array_api_compat.is_torch_array(rows):
+    if is_torch_array(rows):
         return rows.float() if rows.element_size() < 4 else rows
     return rows.astype(np.float64, copy=False)
 
@@ -304,6 +304,6 @@ def sum_gap(rows: Array) -> Array:
     >>> float(sum_gap(np.array([0.5, 0.25])))
     0.25
     """
-    if array_api_compat.is_torch_array(rows):
+    if is_torch_array(rows):
         return (rows.detach().double().sum(dim=-1) - 1).abs()
     return np.abs(rows.astype(np.float64, copy=False).sum(axis=-1) - 1)

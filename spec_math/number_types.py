@@ -5,20 +5,16 @@ Source: the array API standard, 2024.12; the exact type is our own.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
-from functools import cache
 from numbers import Rational
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
-import array_api_compat
 import numpy as np
 
 Array = Any
 """An object array of Fractions, a floating NumPy array or a torch tensor, of shape [..., V]."""
-
-
-Result = TypeVar("Result")
 
 
 class Symbol:
@@ -62,11 +58,21 @@ def exact(values: Any) -> Array:
     >>> exact([0.5, 0.5]).sum()
     Fraction(1, 1)
     """
-    if array_api_compat.is_torch_array(values):
+    if is_torch_array(values):
         values = values.detach().cpu()
         values = (values.double() if values.is_floating_point() else values).numpy()
     source = np.asarray(values, dtype=object)
     return np.fromiter(map(_fraction, source.flat), dtype=object, count=source.size).reshape(source.shape)
+
+
+def is_torch_array(x: Any) -> bool:
+    """Say whether x is a torch tensor, without loading torch.
+
+    >>> is_torch_array([0.5, 0.5])
+    False
+    """
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(x, torch.Tensor)
 
 
 def check_same_number_type(target: Array, draft: Array) -> None:
@@ -112,7 +118,7 @@ def asarray(values: Any) -> Array:
     >>> asarray([1, "1/2"]).tolist()
     [Fraction(1, 1), Fraction(1, 2)]
     """
-    if array_api_compat.is_torch_array(values):
+    if is_torch_array(values):
         if not values.is_floating_point():
             raise TypeError(f"torch distributions must be floating; got {values.dtype}")
         return values
@@ -129,7 +135,7 @@ def asarray(values: Any) -> Array:
     return exact(values)
 
 
-_NAMESPACES: dict[type, Any] = {}
+_NAMESPACES: dict[type, Any] = {np.ndarray: np}
 """The namespaces of the types of arrays that were met: that of an array is the same for all of its type."""
 
 
@@ -137,13 +143,12 @@ def array_namespace(x: Array) -> Any:
     """Return the array API namespace of x (NumPy's serves object arrays of Fractions too).
 
     >>> array_namespace(exact([1])).__name__
-    'array_api_compat.numpy'
+    'numpy'
     """
-    # Asking which library an array is of takes longer than most of what is done with a small one.
     kind = type(x)
-    if kind is np.ndarray:
-        return _numpy_namespace()
     if kind not in _NAMESPACES:
+        import array_api_compat
+
         _NAMESPACES[kind] = array_api_compat.array_namespace(x)
     return _NAMESPACES[kind]
 
@@ -165,7 +170,7 @@ def number_type(x: Array) -> str:
     """
     if is_exact(x):
         return "exact (Fractions)"
-    return "torch" if array_api_compat.is_torch_array(x) else "floating (NumPy)"
+    return "torch" if is_torch_array(x) else "floating (NumPy)"
 
 
 def zeros_like(x: Array) -> Array:
@@ -196,7 +201,7 @@ def positive_part(x: Array) -> Array:
     >>> positive_part(exact(["1/2", "-1/2"])).tolist()
     [Fraction(1, 2), Fraction(0, 1)]
     """
-    if array_api_compat.is_torch_array(x):
+    if is_torch_array(x):
         return x.clamp(min=0)  # one pass, where a maximum would first make zeros of the same size
     if _are_floats(x):
         return np.maximum(x, x.dtype.type(0))
@@ -206,11 +211,6 @@ def positive_part(x: Array) -> Array:
 def _are_floats(*arrays: Array) -> bool:
     """Say whether all of these are floating arrays of NumPy, for which whole passes can be left out."""
     return all(type(x) is np.ndarray and x.dtype != object for x in arrays)
-
-
-@cache
-def _numpy_namespace() -> Any:
-    return array_api_compat.array_namespace(np.empty(0))
 
 
 def _fraction(value: Any) -> Fraction:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,16 +21,15 @@ from spec_math.block_level.lossless import asked_in_float64, check_lossless_bloc
 from spec_math.chance import Coin
 from spec_math.files.place import required
 from spec_math.language.model import InFloat64
+from spec_math.samplers import standard
 from spec_math.samplers.counts import check_sampler
+from spec_math.samplers.subject import names
 from spec_math.scheme import Scheme
-from spec_math.sequential.bank import in_words
-from spec_math.sequential.evidence import Guarantee, level
-from spec_math.sequential.identity_test import identity_test
-from spec_math.sequential.sample_size import sequential_sample_size
-from spec_math.studies.blocks.own_methods import PREFIXES, by_last_token, standard_models
-from spec_math.studies.positions.verdicts import pairs as standard_pairs
 from spec_math.verdict import Lossless, Lossy, Verdict, check_lossless, drafts_in_words
 from spec_math.wording import counted
+
+if TYPE_CHECKING:
+    from spec_math.sequential.evidence import Guarantee
 
 BATCH = 4096
 """Tokens that a sampler is asked for at a time."""
@@ -53,21 +52,29 @@ class DifferentTokensError(AssertionError):
 
 
 def assert_lossless(
-    verifier: Scheme | Callable[..., Any], k: int | None = None, pairs: Sequence[tuple[Any, Any]] = ()
+    verifier: Scheme | Callable[..., Any],
+    k: int | None = None,
+    pairs: Sequence[tuple[Any, Any]] = (),
+    lookahead: int = 0,
+    check: Callable[..., Verdict] = check_sampler,
+    **how: Any,
 ) -> None:
     """Raise unless a verifier emits exactly the target's law, on every pair of laws, for every number of drafts.
 
     `verifier` is a Scheme, verify(coin, tokens, target, draft), or unmodified code with Python's or NumPy's random
-    numbers, as `audit.check_sampler` takes it. It is given k i.i.d. drafts: 1, then 2 and 3 where k is None and it
-    takes them. Every path of its randomness is walked, so there is no false alarm and no sample: a difference of 10^-9
-    in one mass is found. `pairs` are (target, draft) [V]; by default 48 pairs of at most 4 tokens, with zeros, ties,
-    equal and disjoint laws. It proves nothing for other laws; a rule that fails only on larger vocabularies, or only in
-    low precision, is not seen.
+    numbers. Code of torch, which may take logits or models, needs `check=torch_bridge.check_sampler`. The verifier is
+    given k i.i.d. drafts: 1, then 2 and 3 where k is None and it takes them; with a lookahead L, a chain of L drafts.
+    `how` has the options of `audit.check_sampler`. Every path of its
+    randomness is walked, so there is no false alarm and no sample: a difference of 10^-9 in one mass is found. `pairs`
+    are (target, draft), [V], or [L + 1, V] and [L, V] of a chain; by default 48 pairs of at most 4 tokens, with zeros,
+    ties, equal and disjoint laws, or 8 chains of them. It proves nothing for other laws; a rule that fails only on
+    larger vocabularies, or only in low precision, is not seen.
 
     Raises:
         NotLosslessError: with the pair, the token and both masses.
         UndecidedError: on some pair nothing could be decided, with the reason.
-        TypeError, ValueError: a law is not a probability distribution, or k is not a positive integer.
+        TypeError, ValueError: a law is not a probability distribution, k is not a positive integer, an option is
+            unknown, a Scheme is given a lookahead, or code of torch is judged without torch's check.
 
     >>> def hopeful(coin, tokens, target, draft):
     ...     return tokens[0]
@@ -77,11 +84,16 @@ def assert_lossless(
 probability 1/2 where the target has 1/4 (total variation 1/4)
     """
     __tracebackhide__ = True
-    for target, draft in [*pairs] or [(target, draft) for target, draft, _ in standard_pairs()]:
+    if isinstance(verifier, Scheme) and (lookahead or how):
+        raise ValueError("a Scheme verifies one position: leave out lookahead, and options of unmodified code")
+    if check is check_sampler and not isinstance(verifier, Scheme) and names(verifier, "torch"):
+        raise TypeError("this code names torch: import torch_bridge, and pass check=torch_bridge.check_sampler")
+    usual = standard.chains(lookahead) if lookahead else [(target, draft) for target, draft, _ in standard.pairs()]
+    for target, draft in pairs or usual:
         if isinstance(verifier, Scheme):
             verdict = check_lossless(verifier, target, draft, k)
         else:
-            verdict = check_sampler(verifier, target, draft, k)
+            verdict = check(verifier, target, draft, k, lookahead, **how)
         _raise_unless_lossless(verdict, f"target {_masses(target)}, draft {_masses(draft)}", k)
 
 
@@ -118,7 +130,7 @@ def assert_lossless_block(
     """
     __tracebackhide__ = True
     horizon = count(rounds, "rounds") * (count(lookahead, "lookahead") + 1)
-    given: list[tuple[Any, Any, Any]] = [(*pair, ((),)) for pair in models] if models else _standard_cases()
+    given: list[tuple[Any, Any, Any]] = [(*pair, ((),)) for pair in models] if models else standard.block_cases()
     starts = [tuple(prefix) for prefix in prefixes]
     cases = [(place, *pair, start) for place, (*pair, own) in enumerate(given, 1) for start in starts or own]
     last = (lookahead,) if len(required(generate)) == 5 else ()
@@ -138,34 +150,6 @@ def assert_lossless_block(
         _raise_unless_lossless(verdict, where)
 
 
-@cache
-def _standard_cases() -> list[tuple[Any, Any, tuple[tuple[int, ...], ...]]]:
-    """Pairs of models with the prefixes after which a block begins: the standard ones, then wider and ending ones."""
-    cases: list[tuple[Any, Any, tuple[tuple[int, ...], ...]]] = [(*pair, PREFIXES) for pair in standard_models()]
-    four = [law for law in standard_pairs() if len(law[0]) == 4]
-    rows = [four[place % len(four)] for place in range(5)]
-    five = [(exact(target), exact(draft)) for target, draft in _FIVE]
-    return [
-        *cases,
-        (*by_last_token(rows), ((), _LONG)),
-        (*by_last_token(five), ((), _LONG[:7])),
-        (*by_last_token(rows[:2], end=1), ((), (0,) * 13)),
-        (*by_last_token(five, end=4), ((), (1, 0))),
-    ]
-
-
-_LONG = (1, 0, 2, 3, 0, 1, 1, 3, 2, 0, 0, 1, 2)
-_FIVE = (
-    (("1/6", "1/3", 0, "1/6", "1/3"), (0, 0, "1/4", "1/4", "1/2")),
-    (("1/2", 0, "1/4", "1/4", 0), (0, "1/2", 0, 0, "1/2")),
-    ((0, "1/5", "2/5", 0, "2/5"), ("1/2", "1/2", 0, 0, 0)),
-    (("1/3", 0, 0, "2/3", 0), (0, 0, 0, "1/3", "2/3")),
-    ((0, 0, "1/2", "1/4", "1/4"), (0, 0, "1/2", 0, "1/2")),
-    (("1/4", "1/4", 0, 0, "1/2"), ("3/4", 0, 0, "1/4", 0)),
-)
-"""Distributions of targets and drafts on five tokens, sparse so that few paths are walked."""
-
-
 def _raise_unless_lossless(verdict: Verdict, where: str, k: int | None = None) -> None:
     __tracebackhide__ = True
     if isinstance(verdict, Lossless):
@@ -179,7 +163,8 @@ def _raise_unless_lossless(verdict: Verdict, where: str, k: int | None = None) -
 
 
 def _masses(law: Any) -> str:
-    return f"({' '.join(map(str, np.asarray(law, dtype=object)))})"
+    rows = np.atleast_2d(np.asarray(law, dtype=object))
+    return f"({'; '.join(' '.join(map(str, row)) for row in rows)})"
 
 
 def assert_same_law(
@@ -203,6 +188,12 @@ def assert_same_law(
     (1e-06, 0.99, True)
     """
     __tracebackhide__ = True
+    # The assertions above need NumPy alone; this test compiles its evidence.
+    from spec_math.sequential.bank import in_words
+    from spec_math.sequential.evidence import level
+    from spec_math.sequential.identity_test import identity_test
+    from spec_math.sequential.sample_size import sequential_sample_size
+
     test = identity_test(target, level(alpha), draft)
     power, size = 0.99, int((test.target > 0).sum())
     needed = sequential_sample_size(total_variation, alpha, power, max(size, 2), bool(test.names))

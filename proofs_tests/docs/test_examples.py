@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import doctest
+import os
 import re
 import runpy
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -110,3 +112,45 @@ def test_a_changed_example_is_found(tmp_path: Path) -> None:
     wrong.write_text(text.replace("Fraction(3, 25)", "Fraction(3, 50)"), encoding="utf-8")
     failures, _ = doctest.testfile(str(wrong), module_relative=False, encoding="utf-8", report=False)
     assert failures == 1
+
+
+JOB = (DOCS / "how_to" / "test_in_your_repository.md").read_text(encoding="utf-8")
+
+
+def pasted(folder: Path, listed: str) -> tuple[int, list[str], dict[str, str]]:
+    """Run the steps of the job in a fresh folder with `listed` as samplers; exit code, installs, the report's marks."""
+    (workflow,) = re.findall(r"```yaml\n(.*?)```", JOB, re.DOTALL)
+    (test,) = [block for block in re.findall(r"```python\n(.*?)```", JOB, re.DOTALL) if "samplers.txt" in block]
+    for place in ("mypackage", "tests", "bin"):
+        (folder / place).mkdir(parents=True)
+    verifier = next(block for block in re.findall(r"```python\n(.*?)```", JOB, re.DOTALL) if "def verify" in block)
+    lines = [line[4:] for line in verifier.splitlines() if line[:4] in (">>> ", "... ")]
+    code = "\n".join(line for line in lines if not line.startswith(("from spec_math", "assert_")))
+    twin = code.replace("def verify", "def redraws").replace("max(t - d, 0 * t)", "t")
+    (folder / "mypackage" / "sampling.py").write_text(code, encoding="utf-8")
+    (folder / "mypackage" / "wrong.py").write_text(twin, encoding="utf-8")
+    (folder / "tests" / "test_losslessness.py").write_text(test, encoding="utf-8")
+    (folder / "tests" / "samplers.txt").write_text(listed, encoding="utf-8")
+    for name, said in (("pip", 'echo "$@" >> installed'), ("python", f'exec "{sys.executable}" "$@"')):
+        (folder / "bin" / name).write_text(f"#!/bin/sh\n{said}\n", encoding="utf-8")
+        (folder / "bin" / name).chmod(0o755)
+    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    codes = [
+        subprocess.run(step, shell=True, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True).returncode
+        for step in re.findall(r"- run: (.*)", workflow)
+    ]
+    cases = ElementTree.parse(folder / "losslessness.xml").iter("testcase")
+    marks = {case.attrib["name"]: next((child.tag for child in case), "passed") for case in cases}
+    return max(codes), (folder / "installed").read_text(encoding="utf-8").splitlines(), marks
+
+
+def test_the_job_to_paste_runs_and_reports_expected_failures(tmp_path: Path) -> None:
+    (listed,) = re.findall(r"```text\n(.*?)```", JOB, re.DOTALL)
+    code, installed, marks = pasted(tmp_path, listed)
+    assert (code, list(marks.values())) == (0, ["passed", "skipped"])
+    assert installed == ["install numpy pytest", "install --no-deps spec_math", "install -e ."]
+
+
+def test_the_job_fails_where_a_sampler_is_lossy_or_a_known_one_is_mended(tmp_path: Path) -> None:
+    code, _, marks = pasted(tmp_path, "mypackage.wrong:redraws\nmypackage.sampling:verify lossy: it was once\n")
+    assert (code, list(marks.values())) == (1, ["failure", "failure"])

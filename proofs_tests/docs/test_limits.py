@@ -12,7 +12,7 @@ from proofs_tests.docs.book import BAR, DOCS, ROOT, code
 from spec_math import audit, float_allowance, symbolic, testing
 from spec_math.cli import COMMANDS
 from spec_math.cli import run as command
-from spec_math.studies.positions.verdicts import pairs
+from spec_math.samplers.standard import pairs
 from spec_math.studies.traces.study import TraceRequest
 from spec_math.verdict import NUMBERS, Lossless, Lossy, Reason, Undecided
 

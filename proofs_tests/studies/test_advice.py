@@ -149,8 +149,9 @@ def write_recording(folder: Path, lengths: list[int], seed: int, writer: dict[st
             state = tokens[-1] + 1
     for name, rows in (("t", target[states]), ("d", draft[states]), ("x", np.array(tokens))):
         np.save(folder / f"{name}.npy", rows)
-    places = (str(folder / f"{name}.npy") for name in "tdx")
-    return AdviceRequest(*places, documents=",".join(map(str, lengths)), costs=COSTS, ks="1,2", lookahead=3, nodes=6)
+    target_file, draft_file, text = (str(folder / f"{name}.npy") for name in "tdx")
+    documents = ",".join(map(str, lengths))
+    return AdviceRequest(target_file, draft_file, text, documents, costs=COSTS, ks="1,2", lookahead=3, nodes=6)
 
 
 def in_a_row(method: Method, k: int, lookahead: int) -> float:

@@ -15,12 +15,13 @@ from spec_math.files.law_files import open_laws
 from spec_math.invariants import BrokenInvariantError
 from spec_math.render.data import as_csv, as_json
 from spec_math.render.figure import look
+from spec_math.samplers.standard import pairs
 from spec_math.scheme import Scheme, draw_independent
 from spec_math.studies.arguments import no_progress
 from spec_math.studies.positions.comparison import Facts, Line, Tally, compare
 from spec_math.studies.positions.stream import Batch, from_files, from_rows
 from spec_math.studies.positions.study import CompareRequest, finding, result_of, study
-from spec_math.studies.positions.verdicts import SchemeVerdict, judge, pairs
+from spec_math.studies.positions.verdicts import SchemeVerdict, judge
 from spec_math.token_level import SCHEMES, optimal, single
 from spec_math.token_level.streamed import rounding
 from spec_math.verdict import Lossy, check_lossless

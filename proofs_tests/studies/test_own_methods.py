@@ -12,7 +12,8 @@ from typer.testing import CliRunner, Result
 from spec_math.block_level import chain, chain_priorities, check_lossless_block
 from spec_math.cli import app
 from spec_math.language import Table
-from spec_math.studies.blocks.own_methods import judge, load_method, standard_models
+from spec_math.samplers.standard import standard_models
+from spec_math.studies.blocks.own_methods import judge, load_method
 from spec_math.verdict import Lossy
 
 MINE = """

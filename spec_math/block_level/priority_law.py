@@ -283,8 +283,9 @@ def step(order: RatioOrder, weight: Any, priority: PriorityLaw, k: int, place: i
         return Step(pools.selection[place], weights, starts, stops, priority.given(weights, starts, stops))
     below, above = (order.target_below, order.draft_below), (order.target_above, order.draft_above)
     pieces = priority.masses, priority.low, priority.high
-    *found, made, number = _fast_step((order.target, order.draft), below, above, weight, pieces, k, place)
-    return Step(*found, _of_pieces(made, number))
+    made: Any = _fast_step((order.target, order.draft), below, above, weight, pieces, k, place)
+    mass, weights, starts, stops, *pieces = made
+    return Step(mass, weights, starts, stops, _of_pieces(pieces[0], pieces[1]))
 
 
 @kernel

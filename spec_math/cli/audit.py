@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +17,7 @@ from spec_math.cli.run import study
 _read = partial(typer.Option, rich_help_panel="Parameters and return value of the function")
 _code = partial(typer.Option, rich_help_panel="Code that needs changes to run")
 _paths = partial(typer.Option, rich_help_panel="Exploration of the paths")
+_outside = partial(typer.Option, rich_help_panel="A sampler in another language")
 _black_box = partial(typer.Option, rich_help_panel="A black box, judged by its tokens")
 
 
@@ -97,6 +99,14 @@ def audit(  # noqa: PLR0913
         _read(help="The return value's parts in order: tokens; count,token; or count,law. A _ stands for other parts."),
     ] = None,
     temperature: Annotated[str | None, typer.Option(help="Temperature of the sampler: 0, 1 or a fraction 1/n.")] = None,
+    command: Annotated[
+        str | None,
+        _outside("--command", help="A program that reads a JSON line and writes one; see docs/how_to/any_language.md."),
+    ] = None,
+    library: Annotated[
+        str | None,
+        _outside("--library", metavar="FILE:NAME", help="A function of a shared library, such as mine.so:verify."),
+    ] = None,
     total_variation: Annotated[
         float, _black_box(help="Total variation to detect; it sets the sample size where --samples is a function.")
     ] = 0.02,
@@ -123,6 +133,8 @@ def audit(  # noqa: PLR0913
 
       spec-math audit rotalabs-accel
 
+      spec-math audit --library verify.so:verify --lookahead 2
+
       spec-math audit mypackage.sampling:rejection_sample --lookahead 2 --numbers torch.float32
 
       spec-math audit --samples tokens.txt --target 1/4,3/4 --out verdict.html
@@ -143,9 +155,12 @@ def audit(  # noqa: PLR0913
         from spec_math.studies.audits.samples import suspects_study as of_suspects
 
         study(partial(of_suspects, suspects), out)
-    if sampler is None:
+    outside = command is not None or library is not None
+    if outside and sampler is not None:
+        raise typer.BadParameter("--command and --library name the sampler; leave out MODULE:FUNCTION")
+    if sampler is None and not outside:
         raise typer.BadParameter("name what is audited, MODULE:FUNCTION, or give its tokens with --samples")
-    if ":" not in sampler:
+    if sampler is not None and ":" not in sampler:
         if Path(sampler).suffix == ".py":
             raise typer.BadParameter(_functions_in(Path(sampler)))
         study(_engine(sampler, source, replaced or []), out)
@@ -155,7 +170,8 @@ def audit(  # noqa: PLR0913
     stubs = tuple(stub.split(",")) if stub else ()
     laws = target, draft, k, lookahead, horizon
     code = stubs, tuple(replaced or ()), temperature, _stand_ins(stubs)
-    asked = of_samplers.AuditRequest(sampler, shape, roles, numbers, *laws, budget, bits, pytest, *code)
+    asked = of_samplers.AuditRequest(sampler or "", shape, roles, numbers, *laws, budget, bits, pytest, *code)
+    asked = replace(asked, command=command, library=library)
     study(lambda progress: of_samplers.study(asked, _make(values or [], returns, temperature), progress), out)
 
 

@@ -21,7 +21,10 @@ def frontier(  # noqa: PLR0913 - typer takes an argument an option
     ] = None,
     batch: Annotated[int, typer.Option(help="Number of texts decoded at once.")] = 1,
     costs: CostsOption = "",
-    samples: Annotated[int, typer.Option(help="Number of sampled blocks for each temperature.")] = 60,
+    samples: Annotated[
+        int,
+        typer.Option(help="Largest number of samples for each temperature; sampling ends when the answer is known."),
+    ] = 2000,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-import array_api_compat
 import numpy as np
 
 from spec_math.arrays import Array, array_namespace, is_exact
@@ -93,7 +92,7 @@ def blank(like: Array, size: int) -> Array:
     shape = (*like.shape[:-1], size)
     if is_exact(like):
         return np.full(shape, like.flat[0] * 0, dtype=object)
-    return array_namespace(like).zeros(shape, dtype=like.dtype, device=array_api_compat.device(like))
+    return array_namespace(like).zeros(shape, dtype=like.dtype, device=like.device)
 
 
 def law_after(drafter: TokenizedModel, target_vocabulary: Vocabulary, prefix: tuple[int, ...]) -> Array:

@@ -176,4 +176,6 @@ def names(fn: Callable[..., Any], library: str) -> bool:
     code = getattr(plain, "__code__", None)
     known = getattr(plain, "__globals__", {}).values()
     modules = {str(one.__name__).partition(".")[0] for one in known if inspect.ismodule(one)}
-    return library in modules or (code is not None and library in (*code.co_names, *code.co_varnames))
+    return library in modules or (
+        code is not None and library in (*code.co_names, *code.co_varnames, *code.co_freevars)
+    )

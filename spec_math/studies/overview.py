@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from spec_math.arrays import count
+from spec_math.decision import FIRST
 from spec_math.result import Result
 from spec_math.studies import lossy as lossy_rules
 from spec_math.studies.arguments import Progress, no_progress
@@ -14,7 +15,6 @@ from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks, em
 from spec_math.studies.blocks.study import Blocks
 from spec_math.studies.blocks.study import result_of as of_blocks
 from spec_math.studies.blocks.study import study as of_models
-from spec_math.studies.frontier.comparison import LEAST
 from spec_math.studies.frontier.study import FrontierRequest
 from spec_math.studies.frontier.study import study as of_frontier
 from spec_math.studies.positions import stream
@@ -42,7 +42,7 @@ TEMPERATURES, HEATED = (0.5, 0.75, 1.0, 1.25, 1.5), 4
 LEAST_BLOCKS, POSITIONS_A_BLOCK = 8, 10
 """The report samples a block for so many positions, and at least so many blocks."""
 
-FRONTIER_FROM, POSITIONS_A_SAMPLE = 500, 160
+FRONTIER_FROM, POSITIONS_A_SAMPLE = 500, 50
 """The frontier stands in reports of at least so many positions, with a sample for so many of them."""
 
 LOSSY_POSITIONS = 4
@@ -127,7 +127,7 @@ def blocks(positions: int, seed: int, progress: Progress) -> Result:
 
 def frontier(positions: int, seed: int, progress: Progress) -> Result:
     """Return what to draft and how to verify it under a budget of nodes, on both embedded defaults."""
-    samples = max(LEAST, count(positions, "--positions") // POSITIONS_A_SAMPLE)
+    samples = max(FIRST, count(positions, "--positions") // POSITIONS_A_SAMPLE)
     return of_frontier(FrontierRequest(samples=samples, seed=seed), progress)
 
 

@@ -13,19 +13,17 @@ from proofs_tests.studies.frontier.toy_models import TABLES
 from spec_math.arrays import exact
 from spec_math.block_level import stochastic_beam
 from spec_math.chance import law
-from spec_math.studies.frontier import ceilings, further
+from spec_math.studies.frontier import further
+from spec_math.studies.lengths import ceilings
 from spec_math.token_level import without_replacement
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 4])
-def test_inclusion_is_that_of_enumeration(k: int) -> None:
+def test_two_draws_without_replacement_hold_a_token_as_often_as_enumerated() -> None:
     """Against all orders of draws; a token of mass 0 is never drawn."""
     draft = exact(["1/2", "1/5", 0, "1/5", "1/10"])
     for token in range(5):
-        drawn = float(law(lambda coin, token=token: token in without_replacement.draw(coin, draft, k)).get(True, 0))
-        assert abs(ceilings.inclusion(draft.astype(float), token, (k,))[0] - drawn) < 2.0**-40
-        if k == 2:
-            assert abs(ceilings.of_two(draft.astype(float), token) - drawn) < 2.0**-48
+        drawn = float(law(lambda coin, token=token: token in without_replacement.draw(coin, draft, 2)).get(True, 0))
+        assert abs(ceilings.of_two(draft.astype(float), token) - drawn) < 2.0**-48
 
 
 def test_two_drafts_of_a_draft_of_one_token_hold_it() -> None:
@@ -54,8 +52,9 @@ def test_clocks_that_ring_as_one_only_raise_a_chance(monkeypatch: pytest.MonkeyP
     """One level of 200 tokens: above the exact chance, and the more so the more of them are merged."""
     draft = np.random.default_rng(0).dirichlet(np.full(200, 0.3))
     laws = further.GatheredLaws(lambda _: draft, lambda _: draft, ())
-    rows = [ceilings.inclusion(draft, token, (2, 8)) for token in (0, 50, 199)]
-    for groups in (ceilings.GROUPS, 4):
+    monkeypatch.setattr(ceilings, "GROUPS", 199)
+    rows = [ceilings.raced(laws, (token,), (2, 8))[:, 0].tolist() for token in (0, 50, 199)]
+    for groups in (40, 4):
         monkeypatch.setattr(ceilings, "GROUPS", groups)
         merged = [ceilings.raced(laws, (token,), (2, 8))[:, 0].tolist() for token in (0, 50, 199)]
         assert all(

@@ -13,7 +13,7 @@ from spec_math.studies.frontier.comparison import Asked, Costs, Frontier, compar
 from spec_math.studies.frontier.contenders import at
 from spec_math.studies.frontier.table import kinds_of, pictures
 
-ASKED = Asked((2, 6), Costs(), 12)
+ASKED = Asked((2, 6), Costs(), 16)
 
 
 @pytest.fixture(scope="module")

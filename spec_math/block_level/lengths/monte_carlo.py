@@ -260,7 +260,7 @@ class GatheredLaws(Conditionals):
             self._rows.update({(role, path): row for path, row in zip(missing, rows, strict=True)})
 
 
-def rows_after(model: Model, prefixes: Sequence[Tokens]) -> Sequence[FLOAT]:
+def rows_after(model: Model, prefixes: Sequence[Tokens]) -> Sequence[FLOAT] | FLOAT:
     """Return the distributions [V] after many prefixes: asked for at once of models that can, else one by one.
 
     Raises:

@@ -88,6 +88,12 @@ def recorded(
     Raises:
         ValueError: the lengths do not add up to N, or the rows; a token out of range, or one after `end`; a token that
             the target never draws, without the distribution that wrote it; as `check_written`. Each names its position.
+
+    >>> from spec_math.block_level.methods import AS_A_BLOCK
+    >>> rows = [(np.array([[0.25, 0.75]] * 3), np.array([[0.5, 0.5]] * 3))]
+    >>> [found] = recorded(rows, [0, 1, 1], [3], [(AS_A_BLOCK, 1)], 2)
+    >>> found.accepted[AS_A_BLOCK, 1].round(3).tolist()
+    [[1.0, 1.0], [0.667, 0.444]]
     """
     listed = np.asarray(tokens, dtype=np.int64)
     if sum(documents) != len(listed):
@@ -95,7 +101,7 @@ def recorded(
     stream, first = _reduced_rows(rows, listed), 0
     for length in documents:
         own = listed[first : first + length]
-        inside = np.flatnonzero(own[:-1] == end) if end is not None else ()
+        inside = np.flatnonzero(own[:-1] == (-1 if end is None else end))
         if len(inside):
             raise ValueError(f"position {first + inside[0]}: a text goes on after the end token {end}; separate them")
         taken = [row for _, row in zip(range(length), stream, strict=False)]
@@ -117,6 +123,10 @@ def drawn(target: Model, draft: Model, prefixes: Sequence[Tokens], lookahead: in
     """Let the target write `lookahead` tokens, or up to an end token, after each prefix: one start each, float models.
 
     rng is a NumPy Generator; one uniform a token.
+
+    >>> text = drawn(lambda _: [0.5, 0.5], lambda _: [0.5, 0.5], [()] * 3, 2, np.random.default_rng(0))
+    >>> text.windows.tolist(), accepted(bound, text, 2).min().tolist()
+    ([[0, 3], [1, 4], [2, 5]], 1.0)
     """
     end: int | None = getattr(target, "end", None)
     texts, rows = [tuple(prefix) for prefix in prefixes], list[Any]()
@@ -125,7 +135,7 @@ def drawn(target: Model, draft: Model, prefixes: Sequence[Tokens], lookahead: in
         growing = [at for at, text in enumerate(texts) if not (place and end is not None and text[-1] == end)]
         for begin in range(0, len(growing), _AT_ONCE):
             part = growing[begin : begin + _AT_ONCE]
-            t, d = (np.stack(rows_after(model, [texts[at] for at in part])) for model in (target, draft))
+            t, d = (np.asarray(rows_after(model, [texts[at] for at in part])) for model in (target, draft))
             tokens = array_coin.drawn(t, rng.random(len(part)))
             windows[part, place] = len(rows) + np.arange(len(part))
             rows += _reduced_rows([(t, d)], tokens)
@@ -228,7 +238,8 @@ def _bucket(ratio: float, draft: float) -> int:
     """Return the bucket of a ratio, as in `streamed`; the one behind all others where the draft has no mass."""
     if not draft > 0.0:
         return BUCKETS
-    return min(max((np.float64(ratio).view(np.int64) >> _SHIFT) - _FIRST, 0), BUCKETS - 1)
+    bits: Any = np.float64(ratio).view(np.int64)
+    return min(max((bits >> _SHIFT) - _FIRST, 0), BUCKETS - 1)
 
 
 @inner_kernel

@@ -97,6 +97,10 @@ def accepted(along: Along, text: Text, k: int) -> Array:
 
     Raises:
         TypeError, ValueError: k is not a positive integer.
+
+    >>> text, _ = every_text(lambda _: ["1/4", "3/4"], lambda _: ["1/2", "1/2"], (), 1)
+    >>> accepted(as_block, text, 1).tolist()
+    [[Fraction(1, 1)], [Fraction(2, 3)]]
     """
     found = along(text, count(k))
     return np.where(text.counted, found, zeros_like(found))
@@ -183,8 +187,7 @@ def walk(rule: Met) -> Along:
 
     def along(text: Text, k: int) -> Array:
         steps = [text.met(rule, n) for n in range(1, k + 1)]
-        left = [zeros_like(text.t[:1])] * k
-        left[-1] = ones_like(text.t[:1])
+        left: list[Array] = [zeros_like(text.t[:1])] * (k - 1) + [ones_like(text.t[:1])]
         levels = list[Array]()
         for places in text.windows.T:
             masses = [step[places] * mass[:, None] for step, mass in zip(steps, left, strict=True)]
@@ -197,7 +200,7 @@ def walk(rule: Met) -> Along:
     return along
 
 
-def recursive(text: Text, n: int) -> Array:
+def by_recursive_rejection(text: Text, n: int) -> Array:
     """Recursive rejection: test j passes with chance min(1, (t/d − λ_j)+ / E_j), and fails with E_{j+1}/E_j in all.
 
     As `Excess.rejections` says; what all tests reject is never among the drafts.
@@ -212,7 +215,7 @@ def recursive(text: Text, n: int) -> Array:
     return spectr.copies_emitted(t, d, passed, missed)
 
 
-def k_sequential(text: Text, n: int) -> Array:
+def by_k_sequential(text: Text, n: int) -> Array:
     """K-SEQ at γ*."""
     t, d = text.t[:-1], text.d[:-1]
     gamma = least(text.targets, text.drafts, n)
@@ -329,6 +332,9 @@ def start_weights(accepted: Array) -> Array:
     The renewal recursion: from s the next round begins j + 1 tokens on with chance R_j − R_{j+1}, R_j = `accepted`
     [S, L] at j, R_0 = 1 and R_{L+1} = 0. Tokens per call are the mean over starts with these weights; the plain mean
     over positions takes starts that no round may have.
+
+    >>> start_weights(np.array([[0.5], [1.0], [0.5]])).tolist()
+    [1.0, 0.5, 0.5]
     """
     found = zeros_like(accepted[:, 0])
     (_fast_renewed if not is_exact(accepted) else _renewed)(accepted, found, ones_like(found[:1])[0])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from spec_math.block_level.methods import AS_A_BLOCK, TOKEN_BY_TOKEN, Method
 from spec_math.decision import Decision
 from spec_math.mean import Mean, known
-from spec_math.result import Column, Panel, Picture, Result, Row, Table, curve, sentences
+from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, curve, sentences
 from spec_math.studies.costs import CALLS, Costs
 from spec_math.studies.frontier.contenders import Shape
 from spec_math.wording import listed
@@ -216,11 +216,10 @@ def fastest_of_each(found: Sequence[Candidate], costs: Costs) -> list[Candidate]
 
 def picture(ordered: Sequence[Candidate], found: Sequence[Candidate], costs: Costs) -> Picture:
     """Return the speed-up of the four fastest methods against the length of their drafts."""
-    lines = [
-        curve(f"{best.label}, K = {best.shape.k}", {one.shape.levels: one.faster(costs) for one in found if alike(one)})
-        for best in [one for one in ordered if one.method][:4]
-        for alike in [lambda one, best=best: (one.method, one.shape.k) == (best.method, best.shape.k)]
-    ]
+    lines: list[Curve] = []
+    for best in [one for one in ordered if one.method][:4]:
+        own = [one for one in found if (one.method, one.shape.k) == (best.method, best.shape.k)]
+        lines.append(curve(f"{best.label}, K = {best.shape.k}", {one.shape.levels: one.faster(costs) for one in own}))
     title, axes = "The speed-up against the length of drafts", ("drafted tokens a chain", "times plain decoding")
     caption = f"Each method has its best number K of chains. Bars are intervals. {costs}"
     return Picture("advice", title, caption, (Panel(tuple(lines), *axes, apart=True),))

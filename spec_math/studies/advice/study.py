@@ -224,7 +224,7 @@ def measured(
         means = [[of_positions(stretches(parts)) for parts in both] for both in zip(tokens, bounds, strict=True)]
         shares = [known(mean.value / bound.value) for mean, bound in means]
         rows = zip(wanted, means, shares, strict=True)
-        weighted = [Candidate(*pair, *both, share) for pair, both, share in rows]
+        weighted = [Candidate(*pair, both[0], both[1], share) for pair, both, share in rows]
         return Advice([NOTHING, *weighted], (_effective(np.concatenate(weights)), *notes))
     calls = [float(costs.of_call(*one.sizes)) for one in every]
     times = np.stack([np.ones(number), *map(stretches, rounds)], axis=1) * calls

@@ -17,6 +17,7 @@ from spec_math.samplers.case import Case, chain, default, position
 from spec_math.samplers.counts import judge_counts
 from spec_math.samplers.judgement import Judgement
 from spec_math.samplers.likeness import Likeness, comparable, likenesses
+from spec_math.samplers.outside import BISECTED, DIGITS, program
 from spec_math.samplers.smallest import TRIED, smallest
 from spec_math.samplers.subject import NUMBERS, Subject
 from spec_math.studies.arguments import Progress, absolute, masses_of, together
@@ -44,6 +45,13 @@ class AuditRequest:
     replaced: tuple[str, ...] = ()
     temperature: str | None = None
     given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    command: str | None = None
+    library: str | None = None
+
+    @property
+    def outside(self) -> bool:
+        """True if the sampler is a program of its own, in any language."""
+        return self.command is not None or self.library is not None
 
 
 Make = Callable[..., Subject]
@@ -65,7 +73,13 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     """
     if request.test is not None:
         check_writable(request.test.parent)
-    place = load_sampler(request.place, request.stubs, request.replaced, request.given)
+    if request.outside:
+        numbers = request.numbers or "float64"
+        value = program(request.command, request.library, numbers)
+        request = replace(request, numbers=numbers, lookahead=request.lookahead or (0 if request.k else 2))
+        place = Place(value, "", str(request.command or request.library), None)
+    else:
+        place = load_sampler(request.place, request.stubs, request.replaced, request.given)
     subject = make(place.value, request.shape, request.numbers, request.grid, request.roles)
     if subject.chain and not request.lookahead and request.target is None:
         request = replace(request, lookahead=2)
@@ -75,8 +89,14 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     near, smaller = _studied(found.last, request, progress)
     # A function that is called as it is has no call that a test could write down.
     beside = (request.test or Path("x")).resolve().parent
-    test = "" if smaller is None or found.last.subject.said else pytest_file(smaller, place, beside)
-    result = result_of(found, f"{place.module}.{place.attribute}", near, smaller, test)
+    own = found.last.subject.said or request.outside
+    test = "" if smaller is None or own else pytest_file(smaller, place, beside)
+    result = result_of(found, f"{place.module}.{place.attribute}".removeprefix("."), near, smaller, test)
+    if request.outside:
+        grid = f"uniforms k/2^{DIGITS[str(request.numbers)]}"
+        result = replace(
+            result, finding=f"{result.finding}, {grid} bisected", notes=(*result.notes, Note(BISECTED.format(grid)))
+        )
     if request.test is None:
         return result
     said = "No test was written, because no case failed."
@@ -151,7 +171,7 @@ def _studied(found: Judgement, request: AuditRequest, progress: Progress) -> tup
     """Look for the bugs that a failing sampler looks like, and for its smallest failing case."""
     if not isinstance(found.verdict, Lossy):
         return [], None
-    paths, tried = SLOW if found.subject.said else (request.budget, TRIED)
+    paths, tried = SLOW if found.subject.said or request.outside else (request.budget, TRIED)
     known = absolute(progress("known bugs", len(comparable(found.case.heat))))
     near = likenesses(found.subject, found.case.lookahead, paths, known, found.case)
     return near, smallest(found, min(paths, 5_000), tried, absolute(progress("smaller cases", tried)))

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from spec_math.arrays import Array
 from spec_math.block_level import length, selected_chain
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lossless import check_lossless_block
@@ -19,10 +18,10 @@ from spec_math.files.place import load_function, required
 from spec_math.language import Table
 from spec_math.mean import Mean, known, of_independent
 from spec_math.result import Result, Row, curve, sentences
+from spec_math.samplers.standard import PREFIXES, standard_models
 from spec_math.studies.arguments import Progress
 from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest
 from spec_math.studies.blocks.run import start
-from spec_math.studies.positions.verdicts import pairs
 from spec_math.verdict import Lossless, Lossy, Verdict
 
 PATHS = 2_000
@@ -243,40 +242,3 @@ def _with_curves(picture: Any, method: OwnMethod, lines: Sequence[OwnLine]) -> A
         means = {line.k: line.tokens for line in lines if line.lookahead == size}
         panels[at] = replace(panels[at], curves=(*panels[at].curves, curve(method.name, means)))
     return replace(picture, panels=tuple(panels))
-
-
-Pair = tuple[Callable[[tuple[int, ...]], Array], Callable[[tuple[int, ...]], Array]]
-"""A target and a draft."""
-
-PREFIXES: tuple[tuple[int, ...], ...] = ((), (1, 0))
-"""Where a block of these models may begin; after the second, other laws hold than where a prefix is forgotten."""
-
-
-def standard_models() -> list[Pair]:
-    """Return pairs of models on 2 and 3 tokens, each law of them a law of the standard pairs, by the last token.
-
-    >>> len(standard_models()), standard_models()[0][0](()).tolist()
-    (8, [Fraction(1, 4), Fraction(3, 4)])
-    """
-    found: list[Pair] = []
-    for size, wanted in ((2, 6), (3, 2)):
-        laws = [(target, draft) for target, draft, _ in pairs() if len(target) == size]
-        for place in range(wanted):
-            found.append(by_last_token([laws[(place + step) % len(laws)] for step in range(size + 1)]))
-    return found
-
-
-class ByLastToken:
-    """A model whose distributions [V] follow from the last token, taken in turn; `end` is the token after the text."""
-
-    def __init__(self, rows: Sequence[Array], end: int | None = None) -> None:
-        self._rows, self.end = rows, end
-
-    def __call__(self, prefix: tuple[int, ...]) -> Array:
-        """Return the distribution after a prefix."""
-        return self._rows[(prefix[-1] + 1 if prefix else 0) % len(self._rows)]
-
-
-def by_last_token(rows: Sequence[Any], end: int | None = None) -> tuple[ByLastToken, ByLastToken]:
-    """Return the target and the draft of pairs of distributions [V], each by the last token."""
-    return ByLastToken([row[0] for row in rows], end), ByLastToken([row[1] for row in rows], end)

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from spec_math.block_level.methods import TREES, Drafts, Method
+from spec_math.block_level.methods import DISTINCT, SEQUENCES, TREES, Drafts, Method
 from spec_math.decision import FIRST, FLOAT, Candidate, Decision, Terms, race
 from spec_math.mean import Mean
 from spec_math.studies.arguments import Progress, absolute
@@ -43,8 +43,8 @@ class Point:
 class Frontier:
     """The results of one regime: for each budget each method's best shape by tokens, and the fastest of all budgets.
 
-    `decision` is between all methods in all shapes. `ceilings` has for each budget, by kind of drafts, the
-    largest bound of any shape.
+    `decision` is between the `contenders`, all methods in all shapes. `ceilings` has for each budget, by kind of
+    drafts, the largest bound of any shape.
     """
 
     regime: Regime
@@ -52,6 +52,7 @@ class Frontier:
     fastest: list[Point]
     ceilings: dict[int, dict[Drafts, Mean]]
     decision: Decision
+    contenders: Sequence[Contender]
 
     @property
     def taken(self) -> Point:
@@ -83,7 +84,7 @@ def compare(regime: Regime, asked: Asked, progress: Progress) -> Frontier:
     >>> from spec_math.studies.frontier.contenders import drafting_itself
     >>> from spec_math.studies.arguments import no_progress
     >>> found = compare(drafting_itself([0.5, 0.5]), Asked((2,), Costs(), 16), no_progress)
-    >>> found.taken.tokens.value, found.taken.bound.value
+    >>> round(found.taken.tokens.value, 12), round(found.taken.bound.value, 12)
     (3.0, 3.0)
     """
     # What is kept goes with this call, and not with its result.
@@ -114,7 +115,7 @@ class _Measured:
                 1 / call,
                 (1 + one.shape.levels) / call,
                 dear=one.method.along is None,
-                bounded=one.method.drafts is not TREES,
+                bounded=one.method.drafts not in (TREES, DISTINCT, SEQUENCES),
                 family=None if one.method.drafts is TREES else one.key,
                 steps=tuple((1 + min(level, one.size)) / call for level in range(LONGEST + 1)),
             )
@@ -180,4 +181,5 @@ def _result(regime: Regime, asked: Asked, decision: Decision, found: Sequence[Co
             for budget in asked.budgets
         },
         decision,
+        found,
     )

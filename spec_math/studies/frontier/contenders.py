@@ -80,7 +80,7 @@ class Contender(NamedTuple):
 def of_chains(method: Method, k: int, stem: int = 0) -> list[Contender]:
     """Return a method for k chains, below a stem or not, at every lookahead up to `LONGEST`.
 
-    >>> str(of_chains(METHODS[0], 1)[1].shape)
+    >>> str(of_chains(STATIC, 1)[1].shape)
     'one chain of 2'
     """
     return [

@@ -37,6 +37,7 @@ class FrontierRequest:
     costs: str = ""
     samples: int = 2000
     seed: int = 0
+    everyone: bool = False
 
 
 def study(request: FrontierRequest, progress: Progress) -> Result:
@@ -64,7 +65,8 @@ def budgets_of(request: FrontierRequest) -> Asked:
     """
     budgets = parsed_ks(request.budgets, "--nodes", "4,8,16,32,64")
     samples = count(request.samples, "--samples")
-    return Asked(tuple(sorted(set(budgets))), costs.parsed(request.costs, request.batch), samples, request.seed)
+    stated = costs.parsed(request.costs, request.batch)
+    return Asked(tuple(sorted(set(budgets))), stated, samples, request.seed, request.everyone)
 
 
 def compared(pairs: Sequence[tuple[str, BlockModels]], request: FrontierRequest, progress: Progress) -> Result:
@@ -162,7 +164,8 @@ def recorded(folder: Path, live: LivePair | None, request: FrontierRequest, prog
     source = f"distributions of {header.target} and {header.draft}, recorded in {folder}"
     models = BlockModels(pair[0], pair[1], header.prefixes, header.size, source)
     try:
-        result = compared((("recorded models", models),), request, progress)
+        # What is asked of the models must not hang on who leads: other costs may follow, without the models.
+        result = compared((("recorded models", models),), replace(request, everyone=True), progress)
     finally:
         for model in pair:
             model.write()

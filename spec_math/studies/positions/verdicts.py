@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, cast
 
 import numpy as np
 
-from spec_math.arrays import Array, as_law, exact, proportional_to
+from spec_math.arrays import as_law
 from spec_math.chance import Coin, sample
 from spec_math.coupling import joint
 from spec_math.files.place import load
 from spec_math.mean import Mean, of_independent
+from spec_math.samplers.standard import pairs
 from spec_math.scheme import Emission, Scheme, draw_independent
 from spec_math.token_level import SCHEMES, optimal
 from spec_math.verdict import Lossless, Lossy, Undecided, Verdict, check_lossless, drafts_in_words
@@ -57,26 +56,6 @@ Verdicts = Mapping[Scheme, SchemeVerdict]
 """What was found of each scheme."""
 
 
-@cache
-def pairs() -> tuple[tuple[Array, Array, int], ...]:
-    """Return the set: (target, draft, k) in Fractions, V ≤ 4, k ≤ 3, with equal, disjoint, tied and one-hot laws."""
-    fixed: list[tuple[list[Any], list[Any], int]] = [
-        (["1/4", "3/4"], ["1/2", "1/2"], 1),
-        (["4/10", "6/10"], ["3/4", "1/4"], 2),
-        ([0, 1], [1, 0], 2),
-        (["1/2", "1/2", 0], ["1/2", "1/2", 0], 3),
-        (["1/3", "1/3", "1/3"], ["1/6", "1/3", "1/2"], 3),
-        (["1/2", 0, "1/2", 0], [0, "1/2", 0, "1/2"], 3),
-    ]
-    found = [(exact(target), exact(draft), k) for target, draft, k in fixed]
-    rng = random.Random(0)
-    for number in range(42):
-        size = rng.randint(2, 4)
-        target, draft = (proportional_to([1 + rng.randint(-1, 6) for _ in range(size - 1)] + [1]) for _ in range(2))
-        found.append((target, draft, 1 + number % 3))
-    return tuple(found)
-
-
 def judge(scheme: Scheme) -> SchemeVerdict:
     """Judge a scheme exactly on the whole set; the first fault ends it.
 
@@ -102,7 +81,7 @@ def judge(scheme: Scheme) -> SchemeVerdict:
     return SchemeVerdict(lossless, len(pairs()))
 
 
-def _formula_fault(scheme: Scheme, target: Array, draft: Array, k: int) -> str:
+def _formula_fault(scheme: Scheme, target: Any, draft: Any, k: int) -> str:
     def emit(coin: Any, tokens: Any) -> Emission:
         if scheme.emit is not None:
             return scheme.emit(coin, tokens, target, draft)
@@ -122,7 +101,7 @@ def _formula_fault(scheme: Scheme, target: Array, draft: Array, k: int) -> str:
     return ""
 
 
-def _shown(target: Array, draft: Array, k: int) -> str:
+def _shown(target: Any, draft: Any, k: int) -> str:
     laws = ", ".join(f"{name} ({' '.join(map(str, x))})" for name, x in (("target", target), ("draft", draft)))
     return f"{laws}, k = {k}"
 

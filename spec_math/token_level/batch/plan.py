@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import array_api_compat
 import numpy as np
 
 from spec_math.array_coin import ArrayCoin, running_sums, taken, wide
@@ -130,7 +129,7 @@ def _selected(
     t_below, d_below, d_above = sums
     raised, stays = stretch
     xp = array_namespace(t_below)
-    prefixes = xp.arange(t_below.shape[1], device=array_api_compat.device(t_below))
+    prefixes = xp.arange(t_below.shape[1], device=t_below.device)
     selected = xp.where(prefixes <= stays[:, None], t_below + lost[:, None], 1 - high[:, None] * d_above)
     return xp.where(prefixes < raised[:, None], low[:, None] * d_below, selected)
 
@@ -240,7 +239,7 @@ def bisected(place: Array, heights: Array, last: Array, at: Array) -> tuple[Arra
     xp = array_namespace(place)
     a, b = xp.zeros_like(at), last
     low, high = xp.full_like(at, -_LARGEST), xp.full_like(at, _LARGEST)
-    among = xp.arange(place.shape[1], device=array_api_compat.device(place)) <= last[:, None]
+    among = xp.arange(place.shape[1], device=place.device) <= last[:, None]
     beyond = xp.full_like(heights, float("inf"))
     for _ in range(BITS):
         # Half of the sum of whole numbers whose sum overflows.

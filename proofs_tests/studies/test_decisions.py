@@ -1,0 +1,105 @@
+"""The race of `frontier` covers exact values, and races that peek or bet beyond the range do not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from proofs_tests.coverage import limit
+from proofs_tests.studies.coverage import counted, narrow, of_command, of_documents, peeking
+from spec_math import decision
+from spec_math.decision import Candidate, Terms, interval, race
+
+RUNS = 12
+
+
+@pytest.mark.parametrize("of", [of_command, of_documents])
+def test_a_race_misses_no_more_than_it_says(of: Any) -> None:
+    told = counted(of, "mixed", RUNS)
+    assert told["runs"] == RUNS
+    kinds = ("levels", "differences", "shares", "wrong decisions")
+    assert not [kind for kind in kinds if told[kind] > limit(RUNS, 0.01)]
+
+
+@pytest.fixture(autouse=True)
+def _early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decision, "FIRST", 4)
+
+
+def coins(seed: int) -> Any:
+    """Two candidates of 0 or 1: the first is the better one, by chances of 0.5 and 0.46."""
+    rows = (np.random.default_rng(seed).random((400, 2)) < [0.5, 0.46]).astype(float)
+    return race(
+        [Candidate("A", 0, 1), Candidate("B", 0, 1)], lambda units, places, _: rows[units][:, places], Terms(400)
+    )
+
+
+def wrong(runs: int) -> Counter[str]:
+    return Counter(
+        "wrong" if found.outcome == "take" and found.taken == 1 else found.outcome
+        for found in (coins(seed) for seed in range(runs))
+    )
+
+
+def test_a_wrong_candidate_is_taken_no_more_often_than_stated() -> None:
+    assert wrong(200)["wrong"] <= 5
+
+
+@pytest.mark.parametrize("control", [peeking, narrow])
+def test_peeking_and_a_wrong_range_are_caught(control: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: the same count rejects bets beyond the range, and a normal limit that is looked at repeatedly."""
+    monkeypatch.setattr(decision, "log_wealth", control)
+    monkeypatch.setattr(decision, "STATEMENTS", 1)
+    assert wrong(200)["wrong"] > 5
+
+
+def test_intervals_hold_for_units_that_are_not_alike() -> None:
+    """Means that drift from 0.2 to 0.8: the interval holds their running average, at the last of the units."""
+    chances = np.linspace(0.2, 0.8, 150)
+    missed = 0
+    for seed in range(400):
+        found = interval((np.random.default_rng(seed).random(150) < chances).astype(float), 0, 1, chance=0.005)
+        low, high = found.interval
+        missed += not low <= chances.mean() <= high
+    assert missed <= limit(400, 0.01)
+
+
+def test_three_outcomes_have_three_sentences() -> None:
+    def ended(*means: float, budget: int = 3000) -> str:
+        three = [Candidate(name, 0, 2) for name, _ in zip("ABC", means, strict=False)]
+        rows = np.tile(means, (budget, 1))
+        return race(three, lambda units, places, _: rows[units][:, places], Terms(budget)).sentence("texts")
+
+    assert ended(1.0, 0.25) == "Take A: every other candidate is slower."
+    assert ended(1.0, 1.0, 0.25) == "Take A: A and B are equivalent within 2 %, and A is the simplest."
+    assert ended(1.0, 0.99, budget=40).startswith("Not decided with this budget of 40 texts: A leads, and B may be")
+    assert "more texts would decide" in ended(1.0, 0.99, budget=40)
+
+
+def test_bounds_show_a_candidate_to_be_slower_before_it_is_measured() -> None:
+    asked: list[tuple[int, bool]] = []
+
+    def measure(units: range, places: Any, bounds: bool) -> Any:
+        asked.extend((place, bounds) for place in places)
+        return np.tile([[1.0, 0.5][place] for place in places], (len(units), 1))
+
+    found = race([Candidate("A", 0, 1), Candidate("B", 0, 1, dear=True, bounded=True)], measure, Terms(2000))
+    assert (found.taken, set(asked)) == (0, {(0, False), (1, True)})
+    assert found.outcome != "undecided"
+    assert len(found.values[1]) == 0
+
+
+def test_candidates_of_one_family_differ_by_what_their_steps_say() -> None:
+    one, two = (Candidate(str(size), 1, size + 1, family="m", steps=(1, 2, min(3, size + 1))) for size in (1, 2))
+    assert (one.most_above(two), two.most_above(one)) == (0, 1)
+    assert one._replace(family=None).most_above(two) == 1
+
+
+def test_values_outside_their_range_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"A: values must lie in \[0, 1\]; got 2 to 2"):
+        race([Candidate("A", 0, 1)], lambda units, places, _: np.full((len(units), len(places)), 2.0), Terms(20))
+    with pytest.raises(ValueError, match="positive budget"):
+        race([], lambda *_: np.empty((0, 0)), Terms(0))
