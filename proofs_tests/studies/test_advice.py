@@ -195,9 +195,9 @@ def test_documents_are_told_apart_in_each_form(tmp_path: Path) -> None:
     whole = study(request, no_progress).table("advice")
     np.save(tmp_path / "ids.npy", np.repeat([7, 9], [400, 300]))
     np.savez(tmp_path / "all.npz", **{name: np.load(tmp_path / f"{name}.npy") for name in "tdx"}, lengths=[400, 300])
-    inside = [f"{tmp_path / 'all.npz'}:{name}" for name in ("t", "d", "x", "lengths")]
+    target, draft, text, lengths = [f"{tmp_path / 'all.npz'}:{name}" for name in ("t", "d", "x", "lengths")]
     by_ids = replace(request, documents=str(tmp_path / "ids.npy"))
-    named = AdviceRequest(*inside, costs=COSTS, ks="1,2", lookahead=3, nodes=6)
+    named = AdviceRequest(target, draft, text, lengths, costs=COSTS, ks="1,2", lookahead=3, nodes=6)
     assert [study(one, no_progress).table("advice") for one in (by_ids, named)] == [whole, whole]
     # The control: as one document, windows reach over the border.
     assert study(replace(request, documents=""), no_progress).table("advice") != whole

@@ -13,7 +13,7 @@ import numpy as np
 from spec_math.arrays import count
 from spec_math.block_level.lengths.recorded_text import Along, along, drawn, recorded
 from spec_math.block_level.lengths.target_text import Text, start_weights
-from spec_math.block_level.methods import METHODS, Method, named
+from spec_math.block_level.methods import METHODS, PLAN_AT_EVERY_NODE, Method, named
 from spec_math.block_level.optimum import OptimalLength
 from spec_math.decision import Candidate as Entrant
 from spec_math.decision import Terms, interval, race
@@ -105,7 +105,7 @@ def candidates(request: AdviceRequest, costs: Costs, every: bool = False) -> tup
     ['one chain of 1', 'one chain of 1']
     """
     ks, longest = parsed_ks(request.ks), limited(request.lookahead, "--lookahead", 64)
-    usual = [method for method in METHODS if every or method.along is not None]
+    usual = [method for method in METHODS if every or (method.along and method is not PLAN_AT_EVERY_NODE)]
     found, beyond, most = Wanted(), "", count(request.nodes, "--nodes")
     for method in dict.fromkeys(named(name) for name in request.methods) or usual:
         for shape in (chains(k, size) for k in ks for size in range(1, longest + 1) if k * size <= most):
