@@ -28,7 +28,7 @@ HEAVY = (
     "jinja2",
     "safetensors",
 )
-MANY = {"audit", "engine"}
+MANY = {"advise", "audit", "engine"}
 """Commands that still take more than ten options; those of the audit stand in groups."""
 
 SHARED = ("--help ", "--all ")

@@ -35,6 +35,7 @@ TABLES, ROWS = ["--target", "t.json", "--draft", "d.json"], ["--target", "t.npy"
 LAWS = ["--target", "1/4,3/4", "--draft", "1/2,1/2"]
 
 CALLS = {
+    "advise": ([*TABLES, "--k", "1", "--lookahead", "2", "--out", "found.json"], 0),
     "compare": ([*ROWS, "--k", "1,2", "--out", "found.json"], 0),
     "blocks": ([*TABLES, "--k", "2", "--lookahead", "2", "--out", "found.json"], 0),
     "frontier": ([*TABLES, "--nodes", "4", "--samples", "12", "--temperature", "1", "--out", "found.json"], 0),

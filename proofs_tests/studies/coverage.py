@@ -26,8 +26,9 @@ from spec_math.block_level.methods import CHAINS, named
 from spec_math.decision import Candidate, Decision, Terms, race
 from spec_math.language import Table
 from spec_math.studies.blocks.comparison import BlockModels
+from spec_math.studies.costs import parsed
 from spec_math.studies.frontier import comparison, contenders, further
-from spec_math.studies.frontier.comparison import Asked, Costs
+from spec_math.studies.frontier.comparison import Asked
 from spec_math.studies.frontier.contenders import Contender, at
 
 RARE = {"": ["97/100", "1/50", "1/100"], "0": ["9/10", "9/100", "1/100"], "1": ["1/10", "1/10", "4/5"]} | {
@@ -42,7 +43,7 @@ MODELS = {"mixed": TABLES, "seldom rejected": (table(RARE), table(OFTEN)), "flat
 
 LONGEST, BUDGETS, SAMPLES, RUNS = 2, (2, 4), 200, 400
 QUICK = tuple(named(name) for name in ("token by token", "as a block", "recursive rejection at", "multi-path"))
-COSTS = Costs(draft=0.25)
+COSTS = parsed("draft=0.25")
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from spec_math.cli.interrupt import INTERRUPTED, guard, interruptible
 from spec_math.cli.options import for_all
 
 COMMANDS = {
+    "advise": "advise",
     "compare": "compare",
     "blocks": "blocks",
     "frontier": "frontier",

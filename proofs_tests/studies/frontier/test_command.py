@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from proofs_tests.studies.frontier.toy_models import DRAFT, TABLES, TARGET, quiet
 from spec_math.cli import app
 from spec_math.studies.blocks.comparison import BlockModels
-from spec_math.studies.frontier.comparison import parsed
+from spec_math.studies.costs import parsed
 from spec_math.studies.frontier.contenders import at
 from spec_math.studies.frontier.study import FrontierRequest, parsed_temperatures, study
 
