@@ -286,7 +286,7 @@ class _Question:
         rounded = isinstance(verdict, Undecided) and verdict.reason is Reason.ROUNDING
         if (isinstance(verdict, Undecided) and not rounded) or self.types in ((), ("float64",)):
             return verdict
-        from spec_math.rounded_numbers import finer_in_words  # float64 is asked for what coarser types leave open
+        from spec_math.recording import finer_in_words  # float64 is asked for what coarser types leave open
 
         bits: list[int] = []
         in_float64 = replace(self, laws=tuple(map(divided_in_float64, self.laws)), types=("float64",), bits=bits)
@@ -323,7 +323,7 @@ class _Question:
 
 
 def _noting(coin: Coin, bits: list[int]) -> Coin:
-    from spec_math.rounded_numbers import NotingBits
+    from spec_math.recording import NotingBits
 
     return NotingBits(coin, bits)
 

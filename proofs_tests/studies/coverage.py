@@ -20,11 +20,11 @@ from scipy import stats
 
 from proofs_tests.studies.frontier.enumerated_ways import walked
 from proofs_tests.studies.frontier.toy_models import TABLES, quiet, table
-from spec_math import decision as deciding
 from spec_math.block_level.lengths import target_text
 from spec_math.block_level.methods import CHAINS, named
-from spec_math.decision import Candidate, Decision, Terms, race
 from spec_math.language import Table
+from spec_math.sequential import decision as deciding
+from spec_math.sequential.decision import Candidate, Decision, Terms, race
 from spec_math.studies.blocks.comparison import BlockModels
 from spec_math.studies.costs import parsed
 from spec_math.studies.frontier import comparison, contenders, further

@@ -20,7 +20,7 @@ from spec_math.float_allowance import Allowance, Level, adding_up, cap, rounding
 from spec_math.language.model import Model
 from spec_math.masses import divided
 from spec_math.number_types import Symbol
-from spec_math.rounded_numbers import NotingBits, finer_in_words
+from spec_math.recording import NotingBits, finer_in_words
 from spec_math.scheme import is_index
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict, judged
 from spec_math.wording import counted

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from spec_math.arrays import count
-from spec_math.decision import FIRST
 from spec_math.result import Result
+from spec_math.sequential.decision import FIRST
 from spec_math.studies import lossy as lossy_rules
 from spec_math.studies.arguments import Progress, no_progress
 from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks, embedded

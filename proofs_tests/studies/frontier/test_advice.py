@@ -8,9 +8,9 @@ from html import escape
 import numpy as np
 
 from spec_math.block_level.methods import CHAINS, TREES, Drafts, Method
-from spec_math.decision import Candidate, Decision, Terms, race
 from spec_math.mean import Mean
 from spec_math.render.html import page
+from spec_math.sequential.decision import Candidate, Decision, Terms, race
 from spec_math.studies.frontier.comparison import Asked, Costs, Frontier, Point
 from spec_math.studies.frontier.contenders import Regime, Shape
 from spec_math.studies.frontier.table import advice, result_of

@@ -9,9 +9,9 @@ from math import inf
 from typing import Any, NamedTuple
 
 from spec_math.block_level.methods import AS_A_BLOCK, TOKEN_BY_TOKEN, Method
-from spec_math.decision import Decision
 from spec_math.mean import Mean, known
 from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, curve, sentences
+from spec_math.sequential.decision import Decision
 from spec_math.studies.costs import CALLS, Costs
 from spec_math.studies.frontier.contenders import Shape
 from spec_math.wording import listed

@@ -15,10 +15,10 @@ from spec_math.block_level.lengths.recorded_text import Along, along, drawn, rec
 from spec_math.block_level.lengths.target_text import Text, start_weights
 from spec_math.block_level.methods import METHODS, PLAN_AT_EVERY_NODE, Method, named
 from spec_math.block_level.optimum import OptimalLength
-from spec_math.decision import Candidate as Entrant
-from spec_math.decision import Terms, interval, race
 from spec_math.mean import Mean, known, of_positions
 from spec_math.result import Result
+from spec_math.sequential.decision import Candidate as Entrant
+from spec_math.sequential.decision import Terms, interval, race
 from spec_math.studies.advice import answer
 from spec_math.studies.advice.answer import NOTHING, Advice, Candidate
 from spec_math.studies.advice.recording import Files, opened

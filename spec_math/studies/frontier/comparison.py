@@ -12,8 +12,8 @@ from functools import cache, partial
 import numpy as np
 
 from spec_math.block_level.methods import DISTINCT, SEQUENCES, TREES, Drafts, Method
-from spec_math.decision import FIRST, FLOAT, Candidate, Decision, Terms, race
 from spec_math.mean import Mean
+from spec_math.sequential.decision import FIRST, FLOAT, Candidate, Decision, Terms, race
 from spec_math.studies.arguments import Progress, absolute
 from spec_math.studies.costs import Costs
 from spec_math.studies.frontier import further
