@@ -142,7 +142,7 @@ def test_two_models_are_recorded_and_compared_in_one_command(tmp_path: Path) -> 
     live = ["--target", str(models[0]), "--draft", str(models[1]), "--text", f"{tmp_path}/text.txt"]
     answer = CliRunner().invoke(app, [*common, *live, "--out", f"{tmp_path}/one.json"])
     assert answer.exit_code == 0, answer.output
-    assert "distributions are recorded with 8 tokens each" in answer.output
+    assert "distributions are recorded with 8 tokens each" in (tmp_path / "one.json").read_text()
     again = CliRunner().invoke(app, [*common, "--out", f"{tmp_path}/two.json"])
     assert again.exit_code == 0, again.output
     assert json.loads((tmp_path / "one.json").read_text()) == json.loads((tmp_path / "two.json").read_text())

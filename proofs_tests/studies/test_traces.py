@@ -91,7 +91,7 @@ def test_a_broken_shard_is_named_and_leaves_with_2(tmp_path):
     broken.write_bytes(broken.read_bytes()[:-5])
     result = run(tmp_path, "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert re.search(r"b\.safetensors +\S", result.output)
+    assert "1 shard(s) could not be read" in result.output
     assert "Shards left out" in (tmp_path / "out" / "trace.html").read_text()
     assert read(tmp_path / "out").table("skipped").cells("shard") == ["b.safetensors"]
 
