@@ -46,8 +46,9 @@ STATEMENTS = 12
 class Candidate(NamedTuple):
     """One of the things compared: its name, and the range of its values, least ≥ 0.
 
-    One that is `dear` to measure enters later, on fewer units. One that is `bounded` has values that its own never exceed in the mean,
-    in the same range, on the same units; they are cheap, and may show that it is slower before it is measured.
+    One that is `dear` to measure enters later, on fewer units. One that is `bounded` has values that its own never
+    exceed in the mean, in the same range, on the same units; they are cheap, and may show that it is slower before it
+    is measured.
 
     Candidates of one `family` count the same chances a_1 ≥ a_2 ≥ … in [0, 1] with other weights, such as one method at
     several lookaheads. `steps` are a candidate's values where the first j chances are 1 and the others 0, j = 0, 1, …:
@@ -191,8 +192,8 @@ class Decision:
         if self.outcome == "equivalent":
             return f"Take {name}: no other candidate is more than {margin} faster. As fast may be {shown}."
         return (
-            f"Not decided with this budget of {self.terms.budget:,} {thing}: {name} leads, and {shown} may be more than {margin} "
-            f"faster. About {self.more:,} more {thing} would decide."
+            f"Not decided with this budget of {self.terms.budget:,} {thing}: {name} leads, and {shown} may be more "
+            f"than {margin} faster. About {self.more:,} more {thing} would decide."
         )
 
     @property
@@ -368,8 +369,7 @@ def _more(found: Decision, leader: int, other: int) -> int:
         gap = max(float(gains.mean()), found.terms.margin / 2 * float(mine.mean()), 2.0**-20)
         worst = found.candidates[other].most_above(found.candidates[leader], factor)
         needed = min(needed, bar * (2 * float(gains.var()) / gap**2 + worst / gap))
-    if len({one.dear for one in found.candidates}) > 1 and (
-        found.candidates[leader].dear or found.candidates[other].dear
-    ):
+    pair = found.candidates[leader], found.candidates[other]
+    if any(one.dear for one in pair) and not all(one.dear for one in found.candidates):
         needed, both = THIN * needed, found.terms.budget
     return int(float(f"{max(1.0, needed - both):.2g}"))
