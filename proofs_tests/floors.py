@@ -9,11 +9,12 @@ from collections.abc import Iterator
 # of each other. `spec_math/__init__.py` is the roof.
 FLOORS = [
     {"lazy", "number_types", "kernels", "notebook", "files", "mean", "invariants", "wording"},
-    {"remembering", "decision"},
+    {"remembering"},
     {"arrays", "float_allowance", "verdict_values", "result"},
     {"masses"},
     {"chance", "distribution", "roots", "common_denominator", "array_coin"},
     {"scheme", "every_path", "recording"},
+    {"certificates"},
     {"coupling", "verdict"},
     {"language"},
     {"token_level"},

@@ -251,6 +251,8 @@ NOT_OF_ITS_COIN = (
     "inside it"
 )
 
+UNREPEATED = f"{NOT_REPEATED}: {NOT_OF_ITS_COIN}"
+
 
 def _again(
     program: Program, coin: Enumerating, same: Callable[[Any, BaseException | None], bool], fault: Lossy

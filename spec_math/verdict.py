@@ -7,26 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from math import frexp, ldexp
 from typing import Any
 
 import numpy as np
 
 from spec_math.arrays import Array, as_laws, asarray, count, divided_in_float64, is_exact, storage, sum_gap
-from spec_math.chance import Coin, Cumulative
-from spec_math.every_path import (
-    BUDGET,
-    NOT_OF_ITS_COIN,
-    NOT_REPEATED,
-    OFTEN,
-    UNWALKED,
-    Walked,
-    repeats,
-    standing_still,
-    walk,
-)
+from spec_math.chance import Coin
+from spec_math.every_path import BUDGET, OFTEN, UNREPEATED, UNWALKED, Walked, repeats, standing_still, walk
 from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, rounding, unit_of
-from spec_math.masses import FlipAndDraw, as_list, divided, possible
+from spec_math.masses import divided, possible
 from spec_math.number_types import as_text
 from spec_math.scheme import Scheme, Tokens, draw_independent, is_index
 from spec_math.verdict_values import Bracket, Lossless, Lossy, Optimal, Reason, Undecided, Verdict, drafts_in_words
@@ -37,7 +26,6 @@ __all__ = [
     "Bracket",
     "Lossless",
     "Lossy",
-    "NotingBits",
     "Optimal",
     "Reason",
     "Undecided",
@@ -45,7 +33,6 @@ __all__ = [
     "Verifier",
     "check_lossless",
     "drafts_in_words",
-    "finer_in_words",
     "judged",
     "raised_in_words",
 ]
@@ -130,15 +117,11 @@ def _differing(outcome: Any, found: tuple[Any, Any, Any], allowed: Allowance, pa
 
 Verifier = Callable[[Coin, Tokens, Array, Array], int]
 
-
 NUMBERS = (1, 2, 3)
 """The numbers of drafts that a verifier is judged for where none is asked for."""
 
 LUCKY = 8
 """A law on so few paths, that is the target's though the coin is asked for drafts alone, is walked again so often."""
-
-DOUBLE, SINGLE, SIMPLE = 53, 24, 8
-"""The significant bits of a number in float64 and in float32, and of one that is simple rather than rounded."""
 
 UNASKED = 20_000
 """The paths, as foreseen, up to which it is judged for a number of drafts that nobody asked for."""
@@ -242,6 +225,7 @@ class _Question:
             drafts=tuple(number for verdict in lossless for number in verdict.drafts),
             not_judged=tuple(why for why, _ in left),
             assumed=max((verdict.assumed for verdict in lossless), key=len),
+            evidence=tuple(make for verdict in lossless for make in verdict.evidence),
         )
 
     def _judged(self, k: int) -> tuple[Verdict, bool]:
@@ -255,8 +239,9 @@ class _Question:
             drafts.clear()
             drafts.append(draw(coin, _copy(draft), k))
             # Fresh copies: a verifier that writes into its laws must not spoil the next path.
-            asked = coin if self.bits is None else NotingBits(coin, self.bits)
-            return verify(asked, drafts[0], _copy(target), _copy(draft))
+            return verify(
+                coin if self.bits is None else _noting(coin, self.bits), drafts[0], _copy(target), _copy(draft)
+            )
 
         def said(error: BaseException) -> str:
             shown = str(drafts[0]) if drafts else "(none drawn yet)"
@@ -268,7 +253,7 @@ class _Question:
             by_raising = found.raised is not None and (
                 found.fault is found.raised or not isinstance(found.fault, Lossy)
             )
-            return found.fault, by_raising
+            return self._shown(found.fault, k, found), by_raising
         wanted = dict(enumerate(divided(target)))
         emitted = {int(token): mass for token, mass in found.masses.items()}
         verdict = judged(emitted, wanted, self._allowed(found, k if draw is draw_independent else 0), *found.walked)
@@ -276,8 +261,22 @@ class _Question:
         lucky = isinstance(verdict, Lossless) and found.paths <= LUCKY and found.deepest <= k
         often = LUCKY if lucky else OFTEN
         if (lucky or isinstance(verdict, Lossy)) and not repeats(program, found, self.types, True, often):
-            verdict = Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED}: {NOT_OF_ITS_COIN}")
-        return self._in_float64(verdict, k), False
+            verdict = Undecided(Reason.NOT_JUDGED, UNREPEATED)
+        return self._in_float64(self._shown(verdict, k, found), k), False
+
+    def _shown(self, verdict: Verdict, k: int, found: Walked) -> Verdict:
+        """Let a verdict carry what its certificate needs."""
+        if isinstance(verdict, Undecided):
+            return verdict
+        broken = isinstance(verdict, Lossy) and verdict.total_variation is None
+        walked = found.stored, found.least, bool(verdict), broken, found.paths
+
+        def certificate() -> Any:
+            from spec_math.certificates.judged import Walk, position_certificate
+
+            return position_certificate(self.verifier, self.laws, self.types, k, Walk(*walked))
+
+        return replace(verdict, evidence=(certificate,))
 
     def _in_float64(self, verdict: Verdict, k: int) -> Verdict:
         """Ask again for the same laws, stored as float64 and divided by their sums: there rounding explains nothing.
@@ -287,6 +286,8 @@ class _Question:
         rounded = isinstance(verdict, Undecided) and verdict.reason is Reason.ROUNDING
         if (isinstance(verdict, Undecided) and not rounded) or self.types in ((), ("float64",)):
             return verdict
+        from spec_math.recording import finer_in_words  # float64 is asked for what coarser types leave open
+
         bits: list[int] = []
         in_float64 = replace(self, laws=tuple(map(divided_in_float64, self.laws)), types=("float64",), bits=bits)
         finer, _ = in_float64._judged(k)
@@ -321,40 +322,10 @@ class _Question:
         return (f"drafts are drawn by {drafted}", *told)
 
 
-class NotingBits(FlipAndDraw):
-    """A coin that notes floats with so few significant bits that they look rounded to float32 or coarser."""
+def _noting(coin: Coin, bits: list[int]) -> Coin:
+    from spec_math.recording import NotingBits
 
-    def __init__(self, coin: Coin, bits: list[int]) -> None:
-        self._coin, self._bits = coin, bits
-
-    def flip(self, p: Any) -> bool:
-        """Note p, and flip."""
-        self._note([p])
-        return self._coin.flip(p)
-
-    def draw(self, masses: Any) -> int:
-        """Note the masses, and draw."""
-        self._note(masses.masses if isinstance(masses, Cumulative) else as_list(masses))
-        return self._coin.draw(masses)
-
-    def _note(self, numbers: list[Any]) -> None:
-        for number in [] if self._bits else numbers:
-            whole = int(ldexp(abs(frexp(float(number))[0]), DOUBLE)) if 0 < number <= 1 else 1
-            bits = DOUBLE + 1 - (whole & -whole).bit_length()
-            if SIMPLE < bits <= SINGLE:
-                self._bits.append(bits)
-
-
-def finer_in_words(finer: Lossy, bits: list[int]) -> Verdict:
-    """Say what a judgement in float64 shows of a verifier that was right to within the rounding of its laws' own type.
-
-    `bits` holds the significant bits of a number that looks rounded there too, and could explain what is wrong.
-    """
-    said = f"with the same distributions as float64, {finer.reason}"
-    if not bits:
-        return replace(finer, reason=said)
-    coarse = f"; a number that it computed has {bits[0]} significant bits there: it may round to a coarser type"
-    return Undecided(Reason.ROUNDING, said + coarse, finer.path)
+    return NotingBits(coin, bits)
 
 
 def _broken(token: Any, size: int) -> Lossy | None:

@@ -7,13 +7,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import reduce
+from operator import add
 from typing import Any
 
 from spec_math.number_types import as_text
 
 
+class Evidenced:
+    """A verdict that may carry evidence: functions that make its certificate anew. A copy or a pickle has none."""
+
+    evidence: tuple[Any, ...]
+
+    def certificate(self) -> Any:
+        """Return the certificate of this verdict, which `save(path)` writes and a short checker checks.
+
+        Raises:
+            ValueError: no evidence can be written down.
+        """
+        if not self.evidence:
+            raise ValueError("this verdict carries no evidence that a certificate could show")
+        return reduce(add, (make() for make in self.evidence))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "evidence": ()}
+
+
 @dataclass(frozen=True)
-class Lossless:
+class Lossless(Evidenced):
     """The emitted law is the target's: equal as Fractions (bound 0), or to within `bound` in total variation.
 
     `drafts` are the numbers of drafts that it was judged for, where there are such, and `not_judged` those that it was
@@ -32,6 +53,7 @@ class Lossless:
     not_judged: tuple[str, ...] = field(default=(), repr=False)
     scope: str = field(default="", repr=False, compare=False)
     assumed: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    evidence: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 
     def __bool__(self) -> bool:
         return True
@@ -51,7 +73,7 @@ class Lossless:
 
 
 @dataclass(frozen=True)
-class Lossy:
+class Lossy(Evidenced):
     """The emitted law is not the target's, with a counterexample: a token and both its masses, or a broken path.
 
     Of a generator of blocks the counterexample is a text, `tokens`, in place of one token.
@@ -70,6 +92,7 @@ class Lossy:
     tokens: tuple[int, ...] | None = None
     drafts: tuple[int, ...] = ()
     scope: str = field(default="", repr=False, compare=False)
+    evidence: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 
     def __bool__(self) -> bool:
         return False

@@ -18,7 +18,7 @@ import numpy as np
 from spec_math.arrays import Array, as_laws, count, proportional_to
 from spec_math.distribution import descending_rank, restriction
 from spec_math.files.whole import check_writable, write_whole
-from spec_math.render.figure import svg_of
+from spec_math.render.figure import pdf_of, svg_of
 from spec_math.result import Curve as Line
 from spec_math.result import Panel, Picture
 from spec_math.studies.positions.stream import default_models
@@ -213,6 +213,7 @@ def main() -> None:
     check_writable(folder)
     for picture in pictures():
         print(write_whole(folder / f"{picture.name}.svg", svg_of(picture)), picture.caption)
+        print(write_whole(folder / f"{picture.name}.pdf", pdf_of(picture)))
     for curve, ratio in zip(figure_1(ratios=(2, 4), counts=(1, 2, 3)), (2, 4), strict=True):
         if curve.values != tuple(1 - (1 - Fraction(1, ratio)) ** k for k in (1, 2, 3)):
             sys.exit("the optimum of uniform laws is not 1 − (1 − 1/r)^k")

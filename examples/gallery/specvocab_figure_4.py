@@ -13,7 +13,7 @@ import numpy as np
 
 from spec_math.files.whole import check_writable, write_whole
 from spec_math.papers.speculative_vocabulary import Point, factorised, figure_4
-from spec_math.render.figure import svg_of
+from spec_math.render.figure import pdf_of, svg_of
 from spec_math.result import Curve, Panel, Picture
 from spec_math.studies.positions.stream import default_positions
 
@@ -85,6 +85,7 @@ def main() -> None:
     found = points()
     shown = drawn(found, DIMENSION)
     print(write_whole(folder / f"{shown.name}.svg", svg_of(shown)), shown.caption)
+    print(write_whole(folder / f"{shown.name}.pdf", pdf_of(shown)))
     if any(point.acceptance > point.covered + 2.0**-36 for point in found):
         sys.exit("a draft from the candidates accepts more than the target's mass on them")
     print("checked: no draft from the candidates accepts more than the target's mass on them")

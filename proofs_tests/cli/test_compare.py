@@ -43,7 +43,8 @@ def run(*arguments):
 
 
 def test_compare_writes_table_csv_json_and_picture(laws):
-    arguments = ["compare", "--target", laws / "t.npy", "--draft", laws / "d.npy", "--k", "1,2", "--out", laws / "out"]
+    files = "--target", laws / "t.npy", "--draft", laws / "d.npy"
+    arguments = ["compare", *files, "--k", "1,2", "--all", "--out", laws / "out"]
     result = CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": "80"})
     assert result.exit_code == 0, result.output
     assert max(map(len, result.output.splitlines())) <= 80 or "wrote" in max(result.output.splitlines(), key=len)
@@ -54,7 +55,9 @@ def test_compare_writes_table_csv_json_and_picture(laws):
         "comparison.csv",
         "comparison.html",
         "comparison.json",
+        "comparison.pdf",
         "comparison.svg",
+        "comparison.tex",
     ]
     data = json.loads((laws / "out" / "comparison.json").read_text())["tables"][0]
     assert {row["acceptance samples"] for row in data["rows"]} == {5}

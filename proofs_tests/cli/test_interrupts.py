@@ -26,6 +26,7 @@ LATE = 60.0
 
 # Each is given more work than a minute's; what is done at once is caught while it is imported.
 LONG: dict[str, tuple[str, ...]] = {
+    "advise": ("--samples", "10000"),
     "frontier": (),
     "record": ("laws", "--target", "big", "--draft", "small", "--text", "letters.json"),
     "lossy": ("--positions", "1000"),

@@ -40,10 +40,12 @@ def test_laws_and_models_of_a_users_own_make_the_page(folder: Path) -> None:
         f"the draft {np.minimum(t, d).sum(axis=1).mean():.3f}."
     )
     assert first in found.output
-    assert page.index(first.split(",")[0]) < page.index('class="finding') < page.index("<table")
+    assert page.index(first.split(",")[0]) < page.index('class="finding') < page.index("<img")
     assert page.count('class="finding') == 1
     assert "t.npy and d.npy" in page
-    assert sorted(path.name for path in folder.glob("*.html")) == ["page.html"]
+    assert sorted(path.name for path in folder.glob("*.html")) == ["page-comparison.html", "page.html"]
+    assert 'href="page-comparison.html"' in page
+    assert 'href="page.html"' in (folder / "page-comparison.html").read_text(encoding="utf-8")
 
 
 def test_a_folder_holds_all_forms_of_every_part(folder: Path) -> None:
@@ -63,8 +65,8 @@ def test_a_folder_holds_all_forms_of_every_part(folder: Path) -> None:
     assert found.exit_code == 0, found.output
     names = {path.name for path in (folder / "out").iterdir()}
     assert {"report.html", "comparison.csv", "comparison.json", "comparison.svg"} <= names
-    assert {"blocks.csv", "blocks.json", "blocks.svg"} <= names
-    assert (folder / "out" / "report.html").read_text(encoding="utf-8").count('class="finding') == 2
+    assert {f"blocks.{ending}" for ending in ("html", "csv", "json", "tex", "svg", "pdf")} <= names
+    assert (folder / "out" / "report.html").read_text(encoding="utf-8").count('class="finding') == 1
 
 
 def test_a_trace_with_a_bug_makes_the_report_say_so(folder: Path) -> None:

@@ -16,7 +16,12 @@ import pytest
 from proofs_tests.docs.book import DOCS, ROOT, pages
 
 # These pages have tests of their own.
-ELSEWHERE = {DOCS / "how_to" / "choose_a_method.md", DOCS / "first_day.md", DOCS / "tutorial.md"}
+ELSEWHERE = {
+    DOCS / "how_to" / "choose_a_method.md",
+    DOCS / "how_to" / "choose_under_a_budget.md",
+    DOCS / "first_day.md",
+    DOCS / "tutorial.md",
+}
 
 with_examples = [page for page in pages() if ">>>" in page.read_text(encoding="utf-8") and page not in ELSEWHERE]
 

@@ -20,7 +20,14 @@ def test_the_tutorial_runs_as_written(tmp_path: Path, monkeypatch: pytest.Monkey
     for command in commands(PAGE):
         ran = typed(command, tmp_path)
         assert ran.exit_code == 0, ran.output
-    assert {path.suffix for path in (tmp_path / "results").iterdir()} == {".html", ".json", ".csv", ".svg"}
+    assert {path.suffix for path in (tmp_path / "results").iterdir()} == {
+        ".html",
+        ".json",
+        ".csv",
+        ".tex",
+        ".svg",
+        ".pdf",
+    }
 
 
 def test_a_tutorial_whose_verifier_forgets_the_residual_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

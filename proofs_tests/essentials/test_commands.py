@@ -1,4 +1,4 @@
-"""Every command once, on small input: it answers, with the exit code that its help states, and its JSON reads back."""
+"""Every command once, on small input: it answers on a screen of 80 columns and 40 lines, and its JSON reads back."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from proofs_tests.cli.screens import faults, opens_and_closes
 from spec_math.cli import COMMANDS, app
 
 TARGET = {"context": 1, "rows": {"": ["1/4", "3/4"], "0": ["1/2", "1/2"], "1": ["3/4", "1/4"]}}
@@ -34,6 +35,7 @@ TABLES, ROWS = ["--target", "t.json", "--draft", "d.json"], ["--target", "t.npy"
 LAWS = ["--target", "1/4,3/4", "--draft", "1/2,1/2"]
 
 CALLS = {
+    "advise": ([*TABLES, "--k", "1", "--lookahead", "2", "--out", "found.json"], 0),
     "compare": ([*ROWS, "--k", "1,2", "--out", "found.json"], 0),
     "blocks": ([*TABLES, "--k", "2", "--lookahead", "2", "--out", "found.json"], 0),
     "frontier": ([*TABLES, "--nodes", "4", "--samples", "12", "--temperature", "1", "--out", "found.json"], 0),
@@ -68,7 +70,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(command: str, arguments: list[str]) -> Any:
-    return CliRunner().invoke(app, [command, *arguments])
+    return CliRunner().invoke(app, [command, *arguments], env={"COLUMNS": "80"})
 
 
 def test_each_command_is_called() -> None:
@@ -86,6 +88,9 @@ def test_the_command_answers(folder: Path, command: str) -> None:
     assert result.exit_code == code, result.output
     assert "Traceback" not in result.output
     assert result.output.strip()
+    # Progress, complaints and bad input stand on standard error.
+    assert faults(result.stdout) == []
+    assert code == 2 or opens_and_closes(result.stdout)
     if "--out" in arguments:
         assert json.loads((folder / "found.json").read_text())
 

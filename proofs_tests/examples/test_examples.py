@@ -11,8 +11,8 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-# Scripts that are given a file have tests of their own: test_check_a_certificate.py, test_openvino_draws.py.
-ELSEWHERE = {"check_a_certificate", "openvino_draws"}
+# A script that is given a file has a test of its own: test_openvino_draws.py.
+ELSEWHERE = {"openvino_draws"}
 EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.stem not in ELSEWHERE)
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("*.py"))
 NEEDS = {"serve_with_chain_priorities": "torch", "the_law_of_float16": "torch", "transformers_tli": "transformers"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 from proofs_tests.render.results_strategies import TREE
@@ -94,3 +96,19 @@ def test_bounds_have_a_dash_a_label_and_keep_it() -> None:
     dashes = [looks_of(panel, known)[0].dash for panel in panels]
     assert dashes == list(BOUNDS)
     assert [looks_of(panel, known)[0].dash for panel in panels] == dashes
+
+
+def test_a_picture_for_a_paper_is_the_same_bytes_with_its_fonts_inside_and_without_its_title() -> None:
+    drawn = picture(3)
+    text = figure.pdf_of(drawn)
+    assert text == figure.pdf_of(drawn) != figure.pdf_of(picture(4))
+    assert text.startswith(b"%PDF-")
+    assert (b"/FontFile2" in text, b"/Type3" in text) == (True, False)
+    assert figure.pdf_of(replace(drawn, title="Another title")) == text
+    assert figure.pdf_of(Picture("p", "P", "C", TREE)).startswith(b"%PDF-")
+
+
+def test_places_have_two_digits_and_scales_of_glyphs_all() -> None:
+    drawn = svg_of(picture(3))
+    assert re.search(r"(?<!scale\()(?<!\d)\d+\.\d{3}", drawn) is None
+    assert "scale(0.015625)" in drawn

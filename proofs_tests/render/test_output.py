@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,12 @@ def test_a_folder_gets_page_data_and_pictures(tmp_path: Path) -> None:
         "found.json",
         "found.csv",
         "found-others.csv",
+        "found.tex",
+        "found-others.tex",
         "found.svg",
         "found-two.svg",
+        "found.pdf",
+        "found-two.pdf",
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in written)
     assert from_json((tmp_path / "found.json").read_text()) == RESULT
@@ -45,13 +48,12 @@ def test_a_picture_is_drawn_once_for_the_page_and_its_file(tmp_path: Path, monke
     figure.svg_of.cache_clear()
     write_together([RESULT], "Both", tmp_path)
     assert drawn == {"one": 1, "two": 1}
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    for name in ("found.svg", "found-two.svg"):
-        assert b64encode((tmp_path / name).read_bytes()).decode() in page
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").count("<img") == 1
+    assert (tmp_path / "found.html").read_text(encoding="utf-8").count("<img") == 2
     # The control: what is drawn anew each time is counted twice.
     monkeypatch.setattr(html, "svg_of", figure.svg_of.__wrapped__)
     write_together([RESULT], "Both", tmp_path)
-    assert drawn == {"one": 2, "two": 2}
+    assert drawn == {"one": 3, "two": 2}
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,9 @@ def test_a_picture_is_drawn_once_for_the_page_and_its_file(tmp_path: Path, monke
         ("x.html", ["x.html"]),
         ("x.json", ["x.json"]),
         ("x.csv", ["x-others.csv", "x.csv"]),
+        ("x.tex", ["x-others.tex", "x.tex"]),
         ("x.svg", ["x-two.svg", "x.svg"]),
+        ("x.pdf", ["x-two.pdf", "x.pdf"]),
     ],
 )
 def test_an_ending_says_which_form(tmp_path: Path, name: str, names: list[str]) -> None:

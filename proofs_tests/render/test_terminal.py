@@ -14,15 +14,15 @@ from proofs_tests.render.results_strategies import results
 from spec_math import SCHEMES
 from spec_math.mean import Mean
 from spec_math.render.data import shown
-from spec_math.render.terminal import show
+from spec_math.render.terminal import MOST, show
 from spec_math.result import Column, Note, Result, Row, Table
 
 KS = (1, 2, 3, 4, 6, 8, 12, 16)
 
 
-def printed(result: Result, width: int = 80, **options: object) -> str:
+def printed(result: Result, width: int = 80, most: int | None = None, **options: object) -> str:
     console = Console(file=io.StringIO(), width=width, **options)  # type: ignore[arg-type]
-    show(result, console)
+    show(result, console, most)
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 
@@ -52,9 +52,77 @@ def test_no_name_and_no_number_is_cut(width: int) -> None:
 
 @given(result=results(), width=st.sampled_from([40, 80, 140]))
 @settings(max_examples=60)
-def test_any_result_is_printed_and_ends_with_its_finding(result: Result, width: int) -> None:
-    said = printed(result, width)
-    assert " ".join(said.split()).endswith(" ".join(result.finding.split()))
+def test_any_result_is_printed_and_begins_and_ends_with_its_finding(result: Result, width: int) -> None:
+    for most in (None, MOST):
+        said = " ".join(printed(result, width, most).split())
+        assert said.startswith(" ".join(result.finding.split()))
+        assert said.endswith(" ".join(result.finding.split()))
+
+
+def large(groups: int = 6, rows: int = 20, notes: int = 12) -> Result:
+    """As wide and as long as the frontier: groups of methods, five budgets with intervals, notes of three lines."""
+    columns = Column("method"), *(Column(f"{n} nodes", "mean") for n in (4, 8, 16, 32, 64)), Column("how")
+    lines = tuple(
+        Row(
+            (f"method {row}, distinct first tokens", *(Mean(2.5, 0.3, 9, 1.9, 3.1, 0.99),) * 5, "Monte Carlo"),
+            "",
+            f"g{g}",
+        )
+        for g in range(groups)
+        for row in range(rows)
+    )
+    tables = Table("f", "Frontier", columns, lines), Table("b", "Bounds", columns, lines)
+    return Result("f", "F", "Take it. " * 12, tables, (), tuple(Note(f"{n} " + "word " * 40) for n in range(notes)))
+
+
+@pytest.mark.parametrize("width", [60, 80, 140])
+@pytest.mark.parametrize("size", [(6, 20, 12), (1, 200, 3), (40, 3, 0), (1, 3, 40), (2, 2, 1)])
+def test_a_large_result_has_at_most_40_lines_and_says_what_is_left_out(size: tuple[int, int, int], width: int) -> None:
+    result = large(*size)
+    said, whole = printed(result, width, MOST), printed(result, width)
+    assert len(said.splitlines()) <= MOST
+    assert max(map(len, said.splitlines())) <= width
+    if len(whole.splitlines()) > MOST:
+        told = " ".join(said.partition("Left out here: ")[2].split())
+        assert "--all shows everything." in told
+        groups, rows, notes = size
+        shown_rows = len(re.findall(r"^method \d+", said, re.MULTILINE))
+        if width == 140 and "the table" in told:  # one line a row, one table
+            assert f"{groups * rows - shown_rows} rows" in told
+        left = notes - len(re.findall(r"^\d+ word", said, re.MULTILINE))
+        assert f"{left} note" in told if left else "note" not in told
+    else:
+        assert said == whole
+
+
+def test_wrong_rows_are_shown_before_others() -> None:
+    rows = tuple(Row((f"scheme {n}", n), "wrong" if n == 77 else "") for n in range(100))
+    said = printed(
+        Result("r", "R", "One is lossy.", (Table("t", "T", (Column("a"), Column("b", "count")), rows),)), 80, MOST
+    )
+    assert "scheme 77" in said
+    assert "scheme 76" not in said
+
+
+def test_words_that_are_the_same_in_every_row_are_said_once() -> None:
+    columns = Column("scheme"), Column("how"), Column("k", "count")
+    rows = [Row((name, "Monte Carlo", 2)) for name in "abc"]
+    said = printed(Result("r", "R", "f", (Table("t", "T", columns, tuple(rows)),)))
+    assert said.count("Monte Carlo") == 1
+    assert "The same in every row: how Monte Carlo." in said
+    # The control: in one row it is another, and stands in every row.
+    rows[1] = Row(("b", "exact", 2))
+    said = printed(Result("r", "R", "f", (Table("t", "T", columns, tuple(rows)),)))
+    assert said.count("Monte Carlo") == 2
+
+
+def test_cells_of_few_words_are_not_broken() -> None:
+    columns = Column("theorem"), Column("on"), *(Column(name, "count") for name in ("regions", "impossible", "tried"))
+    rows = tuple(
+        Row((f"recursive rejection without replacement: {n}", f"{n} tokens, 2 drafts", 1, 2, 3)) for n in range(3)
+    )
+    said = printed(Result("r", "R", "f", (Table("t", "T", columns, rows),)))
+    assert [f"{n} tokens, 2 drafts " in said for n in range(3)] == [True] * 3
 
 
 def test_colours_stand_only_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:

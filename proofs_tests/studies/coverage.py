@@ -21,14 +21,15 @@ from scipy import stats
 
 from proofs_tests.studies.frontier.enumerated_ways import walked
 from proofs_tests.studies.frontier.toy_models import TABLES, quiet, table
-from spec_math import decision as deciding
 from spec_math.block_level.lengths import target_text
 from spec_math.block_level.methods import CHAINS, named
-from spec_math.decision import Candidate, Decision, Terms, race
 from spec_math.language import Table
+from spec_math.sequential import decision as deciding
+from spec_math.sequential.decision import Candidate, Decision, Terms, race
 from spec_math.studies.blocks.comparison import BlockModels
+from spec_math.studies.costs import parsed
 from spec_math.studies.frontier import comparison, contenders, further
-from spec_math.studies.frontier.comparison import Asked, Costs
+from spec_math.studies.frontier.comparison import Asked
 from spec_math.studies.frontier.contenders import Contender, at
 
 RARE = {"": ["97/100", "1/50", "1/100"], "0": ["9/10", "9/100", "1/100"], "1": ["1/10", "1/10", "4/5"]} | {
@@ -43,7 +44,7 @@ MODELS = {"mixed": TABLES, "seldom rejected": (table(RARE), table(OFTEN)), "flat
 
 LONGEST, BUDGETS, SAMPLES, RUNS = 2, (2, 4), 200, 400
 QUICK = tuple(named(name) for name in ("token by token", "as a block", "recursive rejection at", "multi-path"))
-COSTS = Costs(draft=0.25)
+COSTS = parsed("draft=0.25")
 
 
 @contextmanager

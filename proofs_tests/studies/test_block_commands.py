@@ -20,7 +20,9 @@ def test_blocks_writes_whole_files(tables: Path) -> None:
         "blocks.csv",
         "blocks.html",
         "blocks.json",
+        "blocks.pdf",
         "blocks.svg",
+        "blocks.tex",
     ]
     assert "any verifier, i.i.d. chains" in result.output
     assert "all values are exact" in result.output

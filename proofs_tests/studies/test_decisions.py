@@ -10,8 +10,8 @@ import pytest
 
 from proofs_tests.coverage import limit
 from proofs_tests.studies.coverage import counted, narrow, of_command, of_documents, peeking
-from spec_math import decision
-from spec_math.decision import Candidate, Terms, interval, race
+from spec_math.sequential import decision
+from spec_math.sequential.decision import Candidate, Terms, interval, race
 
 RUNS = 12
 

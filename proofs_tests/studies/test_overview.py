@@ -6,12 +6,16 @@ from typing import Any
 
 import pytest
 
+from proofs_tests.render.page_words import words
 from spec_math.render.data import as_json
+from spec_math.render.html import front, page
+from spec_math.render.playground import fragment
 from spec_math.result import Result
 from spec_math.studies import overview
 from spec_math.studies.arguments import no_progress
 
-PARTS = ("one_position", "blocks", "frontier", "vocabularies", "lossy")
+PARTS = ("frontier", "blocks", "one_position", "vocabularies", "lossy")
+MOST_WORDS, MOST_BYTES = 3_000, 600_000
 
 
 @pytest.mark.parametrize(("positions", "left_out"), [(overview.FRONTIER_FROM, set[str]()), (20, {"frontier"})])
@@ -46,3 +50,11 @@ def test_two_processes_compute_what_one_does() -> None:
     alone, together = (overview.results(asked, no_progress, at_once) for at_once in (1, 2))
     assert [one.name for one in alone] == [one.name for one in together]
     assert [as_json(one) for one in alone] == [as_json(one) for one in together]
+    # The first page of these parts, with the playground: as large as that of any number of positions.
+    first = front(alone, "The report", [f"{one.name}.html" for one in alone], fragment())
+    assert 300 < words(first) <= MOST_WORDS
+    assert len(first.encode()) <= MOST_BYTES
+    # The control: pages of the parts, which it leads to, are too much for one.
+    whole = "".join(map(page, alone))
+    assert words(whole) > MOST_WORDS
+    assert len(whole.encode()) > MOST_BYTES

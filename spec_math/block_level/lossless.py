@@ -8,19 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
 from spec_math.arrays import count, is_exact, storage, sum_gap
 from spec_math.block_level.conditionals import conditional, opening
 from spec_math.chance import Coin, paths, possible
-from spec_math.every_path import BUDGET, NOT_OF_ITS_COIN, NOT_REPEATED, Program, Walked, repeats, standing_still, walk
+from spec_math.every_path import BUDGET, UNREPEATED, Program, Walked, repeats, standing_still, walk
 from spec_math.float_allowance import Allowance, Level, adding_up, cap, rounding, unit_of
 from spec_math.language.model import Model
 from spec_math.masses import divided
 from spec_math.number_types import Symbol
+from spec_math.recording import NotingBits, finer_in_words
 from spec_math.scheme import is_index
-from spec_math.verdict import Lossless, Lossy, NotingBits, Reason, Undecided, Verdict, finer_in_words, judged
+from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict, judged
 from spec_math.wording import counted
 
 
@@ -69,13 +71,13 @@ def _judged(
     for _ in range(count(rounds, "rounds")):
         run.another()
         if run.fault is not None:
-            return run.fault
+            return run.shown(run.fault, rounds)
     types = () if is_exact(first) else (storage(first),)
     bound = run.allowance(types, max(gaps, default=0.0), cap(types, at_most))
     emitted = continued(run.running, target_model, horizon, start)
     verdict = judged(emitted, wanted, bound, run.paths, run.unexplored, run.endless)
     if isinstance(verdict, Lossy) and not run.repeats():
-        return Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED}: {NOT_OF_ITS_COIN}")
+        return Undecided(Reason.NOT_JUDGED, UNREPEATED)
     if isinstance(verdict, Undecided):
         return verdict
     kind = f"stored as {types[0]}" if types else "as Fractions"
@@ -83,7 +85,7 @@ def _judged(
     if isinstance(verdict, Lossless):
         floats = ("the program passed floats to its coin, so the verdict is about floats",)
         verdict = replace(verdict, assumed=floats if verdict.bound and not types else ())
-    return replace(verdict, scope=scope)
+    return replace(run.shown(verdict, rounds), scope=scope)
 
 
 def asked_in_float64(
@@ -125,6 +127,7 @@ class _Rounds:
     def __init__(self, generate: Generate, target_model: Model, horizon: int, start: Text) -> None:
         self._generate, self._horizon, self._start = generate, horizon, start
         self._end: int | None = getattr(target_model, "end", None)
+        self._target, self._least = target_model, dict[Text, Any]()
         first = opening(target_model, start)[1]
         self._size, self._types = len(first), () if is_exact(first) else (storage(first),)
         self._walks: list[list[tuple[float, Walked, Program]]] = []
@@ -151,11 +154,8 @@ class _Rounds:
             return tuple(block) if isinstance(block, list) else block
 
         def broken(block: Any) -> Lossy | None:
-            try:
-                _ = checked_block(block, self._size, self._end)
-            except EmissionError as error:
-                return Lossy(f"after the prefix {prefix}: {error}")
-            return None
+            wrong = _wrong(self._size, self._end, block)
+            return None if wrong is None else Lossy(f"after the prefix {prefix}: {wrong}")
 
         def said(error: BaseException) -> str:
             return f"after the prefix {prefix}: {type(error).__name__}: {error}"
@@ -163,6 +163,7 @@ class _Rounds:
         found = walk(program, broken, said, self.left, self._types)
         self.left -= found.paths
         self.endless = found.endless or self.endless
+        self._least[text] = found.least
         self.paths += found.paths
         # From the second block on other paths have returned: an exception on all paths from here is one on some.
         self.fault = found.raised if found.raised is not None and len(self._walks) > 1 else found.fault
@@ -172,6 +173,25 @@ class _Rounds:
             return {}
         self.unexplored += mass * found.unexplored
         return found.masses
+
+    def shown(self, verdict: Verdict, rounds: int) -> Verdict:
+        """Let a verdict carry what its certificate needs."""
+        if isinstance(verdict, Undecided):
+            return verdict
+        stored = {name for block in self._walks for _, found, _ in block for name in found.stored}
+        broken = isinstance(verdict, Lossy) and verdict.total_variation is None
+        walked = stored, self._least, bool(verdict), broken, self.paths
+        of_it = self._start, self._horizon, rounds, self._end
+        target, start, generate, types = self._target, self._start, self._generate, self._types
+        wrong = partial(_wrong, self._size, self._end)
+
+        def certificate() -> Any:
+            from spec_math.certificates.judged import Blocks, Walk, block_certificate
+
+            rows = Blocks(generate, lambda text: conditional(target, start + text), *of_it)
+            return block_certificate(rows, types, wrong, Walk(*walked))
+
+        return replace(verdict, evidence=(certificate,))
 
     def allowance(self, types: tuple[str, ...], gap: float, at_most: float) -> Allowance:
         """Return what rounding explains: block by block, each level of coins with its reach after all texts.
@@ -196,6 +216,14 @@ class _Rounds:
     def repeats(self) -> bool:
         """Say whether the blocks that were walked come out the same once more."""
         return all(repeats(program, found, self._types) for block in self._walks for _, found, program in block)
+
+
+def _wrong(size: int, end: int | None, block: Any) -> str | None:
+    try:
+        _ = checked_block(block, size, end)
+    except EmissionError as error:
+        return str(error)
+    return None
 
 
 def _merged(one: Level, other: Level) -> Level:

@@ -6,8 +6,10 @@ A command's module is loaded when it is run: the list of commands reads their fi
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from importlib import import_module
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from spec_math.cli.interrupt import INTERRUPTED, guard, interruptible
+from spec_math.cli.options import for_all
 
 COMMANDS = {
+    "advise": "advise",
     "compare": "compare",
     "blocks": "blocks",
     "frontier": "frontier",
@@ -39,7 +43,39 @@ COMMANDS = {
 """Each command, in the order of --help, is a function of its name in the module of this package named here."""
 
 
-class _Named(TyperCommand):
+HEADS = "[bold]Example[/bold]", "[bold]Examples[/bold]"
+"""What stands above the examples of a docstring."""
+
+
+class _Command(TyperCommand):
+    """A command whose help wraps to the terminal's width and ends with its examples, which can be copied whole."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from spec_math.cli.run import console_on
+
+        parts = cleandoc(self.help or "").split("\n\n")
+        examples = [part.strip() for part in parts if part.startswith("  ")]
+        prose = [" ".join(part.split()) for part in parts if part.strip() not in examples and part not in HEADS]
+        self.help = "\n\n".join(prose)
+        super().format_help(ctx, formatter)
+        console = console_on(sys.stdout)
+        console.print("Examples:" if len(examples) > 1 else "Example:", style="bold")
+        for example in examples:
+            console.print(_broken(example, console.width), markup=False, soft_wrap=True)
+
+
+def _broken(example: str, width: int) -> str:
+    """Return an example in lines of a width where its options allow it; the shell reads them as one."""
+    lines: list[str] = []
+    for part in re.split(r" (?=--)", example):
+        if lines and len(lines[-1]) + len(part) + 3 <= width:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(f"{'    ' if lines else '  '}{part}")
+    return " \\\n".join(lines)
+
+
+class _Named(_Command):
     """A command by its name and what its docstring says; what it takes is known once its module is loaded."""
 
     def __init__(self, name: str) -> None:
@@ -48,8 +84,13 @@ class _Named(TyperCommand):
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         name = self.name or ""
         loaded = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-        loaded.command(name)(getattr(import_module(f"spec_math.cli.{COMMANDS[name]}"), name))
-        return typer.main.get_command(loaded).make_context(info_name, args, parent, **extra)
+        loaded.command(name, cls=_Command)(getattr(import_module(f"spec_math.cli.{COMMANDS[name]}"), name))
+        command = typer.main.get_command(loaded)
+        if name != "report":  # its tables stand on pages
+            shared = typer.Typer(add_completion=False)
+            shared.command()(for_all)
+            command.params += typer.main.get_command(shared).params
+        return command.make_context(info_name, args, parent, **extra)
 
 
 class _Commands(TyperGroup):

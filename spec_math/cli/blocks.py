@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from spec_math.cli.options import DraftModelOption, MethodOption, OutOption, PrefixOption, SeedOption, TargetModelOption
+from spec_math.cli.options import (
+    CertificateOption,
+    DraftModelOption,
+    MethodOption,
+    OutOption,
+    PrefixOption,
+    SeedOption,
+    TargetModelOption,
+    chain_of,
+)
 from spec_math.cli.run import study
 
 
@@ -23,6 +32,7 @@ def blocks(  # noqa: PLR0913 - typer takes an argument an option
     samples: Annotated[int, typer.Option("--samples", "--blocks-samples", help="Number of sampled blocks.")] = 800,
     out: OutOption = None,
     seed: SeedOption = 0,
+    certificate: CertificateOption = None,
 ) -> None:
     """Compare the tokens per target call of all methods on K paths of L drafted tokens, and show the optimum.
 
@@ -45,7 +55,9 @@ def blocks(  # noqa: PLR0913 - typer takes an argument an option
     """
     from spec_math.studies.blocks import study as of_blocks
 
-    asked = of_blocks.Blocks(target, draft, prefix, k, lookahead, samples, seed, tuple(method or ()))
+    chain, out = chain_of(out)
+    files = certificate, chain
+    asked = of_blocks.Blocks(target, draft, prefix, k, lookahead, samples, seed, tuple(method or ()), *files)
     study(lambda progress: of_blocks.study(asked, progress), out)
 
 

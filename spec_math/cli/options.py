@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+ALL: ContextVar[bool] = ContextVar("all", default=False)
+"""True where a result is shown with all its rows and notes."""
+
+
+def _keep(value: bool) -> None:
+    _ = ALL.set(value)
+
+
+SHOW_ALL = typer.Option("--all", callback=_keep, expose_value=False, help="Show everything, in more than 40 lines.")
+
+
+def for_all(everything: Annotated[bool, SHOW_ALL] = False) -> None:
+    """Take the options of all commands, none of which a command sees."""
 
 
 def _seed(value: int | None) -> int | None:
@@ -87,6 +102,17 @@ CostsOption = Annotated[
     ),
 ]
 WeightsOption = Annotated[bool, typer.Option(help="The distributions are weights; divide them by their exact sum.")]
-OutOption = Annotated[
-    Path | None, typer.Option(help="Where to write the results: a folder, or one file (.html, .csv, .json or .svg).")
+CertificateOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate", help="File for a certificate that spec-math check checks: FILE.json, or FILE.json.gz."
+    ),
 ]
+OutOption = Annotated[
+    Path | None, typer.Option(help="Where to write: a folder, or one file (.html, .csv, .json, .svg, .pdf or .tex).")
+]
+
+
+def chain_of(out: Path | None) -> tuple[Path | None, Path | None]:
+    """Return the place of a Markov chain, where --out names a file .pm, and the place of all other results."""
+    return (out, None) if out is not None and out.suffix == ".pm" else (None, out)

@@ -1,4 +1,4 @@
-"""The commands prove, certify and check: proofs for all distributions, and certificates of an optimum."""
+"""The commands prove, certify and check: proofs for all distributions, and certificates."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from spec_math.cli.options import (
+    CertificateOption,
     DraftLawOption,
     DraftsOption,
     ExactDraftOption,
@@ -32,12 +33,13 @@ def certify(  # noqa: PLR0913 - typer takes an argument an option
             help="Where to write: a folder for the certificate and its page, or FILE.json for the certificate alone."
         ),
     ] = None,
+    certificate: CertificateOption = None,
 ) -> None:
     """Compute the optimal acceptance of a target and its drafts exactly, with a proof that anyone can check.
 
     The certificate contains a coupling that reaches the optimum, and a set of tokens that proves that no verifier
-    exceeds the optimum. To check a certificate, run spec-math check, or run the fifteen lines of
-    examples/check_a_certificate.py, which import nothing from this library.
+    exceeds the optimum. To check a certificate, run spec-math check, or copy spec_math/certificates/check_paths.py,
+    which imports nothing from this library.
 
     [bold]Examples[/bold]
 
@@ -50,11 +52,15 @@ def certify(  # noqa: PLR0913 - typer takes an argument an option
     from spec_math.studies import certificates
 
     asked = certificates.LawsRequest(target, tuple(draft or ()), k, drafts, draft_law, weights)
-    study(lambda _: certificates.certify(asked), out)
+    study(lambda _: certificates.certify(asked, certificate), out)
 
 
 def check(  # noqa: PLR0913 - typer takes an argument an option
-    certificate: Annotated[Path, typer.Argument(help="File in the format of spec-math certify.")],
+    certificate: Annotated[Path, typer.Argument(help="Certificate of any kind: FILE.json, or FILE.json.gz.")],
+    function: Annotated[
+        str | None,
+        typer.Option(metavar="FILE:NAME", help="Your function, to replay on each path of a certificate with paths."),
+    ] = None,
     target: ExactLawOption = None,
     draft: ExactDraftOption = None,
     k: Annotated[int | None, typer.Option("--k", help="Number of drafts from a single --draft; by default 1.")] = None,
@@ -63,9 +69,11 @@ def check(  # noqa: PLR0913 - typer takes an argument an option
     weights: WeightsOption = False,
     out: OutOption = None,
 ) -> None:
-    """Check a certificate of an optimum by adding fractions, without a solver.
+    """Check a certificate of any kind by adding and multiplying fractions, without a solver.
 
-    A valid certificate may be about other distributions than yours, so give yours with --target and --draft.
+    The command reads certificates of verdicts (audit, blocks), of proofs (prove) and of optima (certify). Each kind
+    has a checker of one file in spec_math/certificates, which imports nothing and can be copied elsewhere. A valid
+    certificate may be about other distributions than yours. For an optimum, give yours with --target and --draft.
 
     Exit codes: 0 the certificate holds, 1 it does not (its first error is shown), 2 the file is not a certificate.
 
@@ -74,11 +82,13 @@ def check(  # noqa: PLR0913 - typer takes an argument an option
       spec-math check certificate.json
 
       spec-math check certificate.json --target 2/5,3/5 --draft 3/4,1/4 --k 2
+
+      spec-math check verdict.json.gz --function sampling.py:verify
     """
     from spec_math.studies import certificates
 
     asked = certificates.LawsRequest(target, tuple(draft or ()), k, drafts, draft_law, weights)
-    study(lambda _: certificates.check(certificate, asked), out)
+    study(lambda _: certificates.check(certificate, asked, function), out)
 
 
 def prove(  # noqa: PLR0913 - typer takes an argument an option
@@ -98,6 +108,9 @@ def prove(  # noqa: PLR0913 - typer takes an argument an option
         typer.Option(help="Most processor seconds per theorem; by default 60 for --scheme without --k, else no limit."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the distributions on which each proved theorem is tried.")] = 13,
+    certificate: Annotated[
+        Path | None, typer.Option(help="File for the certificate of one theorem, or folder for those of several.")
+    ] = None,
     out: OutOption = None,
 ) -> None:
     """Prove for ALL distributions on a few tokens that verifiers are lossless and their acceptance formulas correct.
@@ -113,10 +126,12 @@ def prove(  # noqa: PLR0913 - typer takes an argument an option
       spec-math prove "recursive rejection: lossless" "SpecHub"
 
       spec-math prove --scheme mypackage.verifiers:mine --tokens 2,3
+
+      spec-math prove "SpecHub: lossless" --certificate proofs
     """
     from spec_math.studies import proofs as of_proofs
 
-    wanted = of_proofs.Wanted(tuple(words or ()), quick, tuple(scheme or ()), tokens, k, jobs, limit, seed)
+    wanted = of_proofs.Wanted(tuple(words or ()), quick, tuple(scheme or ()), tokens, k, jobs, limit, seed, certificate)
     study(
         (lambda _: of_proofs.listing(wanted)) if only_list else lambda progress: of_proofs.study(wanted, progress), out
     )

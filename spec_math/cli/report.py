@@ -76,6 +76,7 @@ def _report(request: ReportRequest, out: Path, console: Console, progress: Any) 
     from rich.text import Text
 
     from spec_math.files.whole import check_writable
+    from spec_math.render.html import answer_of
     from spec_math.render.output import write_together
     from spec_math.render.playground import fragment
     from spec_math.studies import overview
@@ -88,9 +89,9 @@ def _report(request: ReportRequest, out: Path, console: Console, progress: Any) 
     found = overview.results(request, progress_of(progress), os.cpu_count() or 1)
     paths = write_together(found, TITLE, out, fragment())
     progress.stop()
-    for said in (*(result.setting for result in found), *(result.finding for result in found)):
-        if said:
-            console.print(Text(said))
+    answer = answer_of(found)
+    for said in filter(None, (answer.setting, answer.finding)):
+        console.print(Text(said))
     console.print(f"The report is at {paths[0].resolve()}", markup=False, soft_wrap=True)
     codes = [result.exit_code for result in found]
     return 1 if 1 in codes else max(codes)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from spec_math.cli.interrupt import INTERRUPTED, interruptible
+from spec_math.cli.options import ALL
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,6 +32,9 @@ NOBODY_READS = 141
 PIPE = 140
 """Columns where the output is no terminal and COLUMNS says nothing."""
 
+FILES = 4
+"""So many files that were written are named in one line."""
+
 
 def study(work: Callable[[Progress], Result], out: Path | None, written: Callable[[], object] | None = None) -> None:
     """Do a study, show its result, write it where --out says, and leave with its exit code.
@@ -43,7 +47,7 @@ def study(work: Callable[[Progress], Result], out: Path | None, written: Callabl
 
     def whole(console: Console, progress: Any) -> int:
         from spec_math.render.output import check_out, write
-        from spec_math.render.terminal import show
+        from spec_math.render.terminal import MOST, show
 
         check_out(out)
         result = work(progress_of(progress))
@@ -52,12 +56,16 @@ def study(work: Callable[[Progress], Result], out: Path | None, written: Callabl
         paths = write(result, out)
         if written is not None:
             written()
-        show(result, console)
-        for path in paths:
-            console.print(f"wrote {path}", markup=False, soft_wrap=True)
+        show(result, console, None if ALL.get() else MOST, _told_of(paths))
         return result.exit_code
 
     run(whole)
+
+
+def _told_of(paths: list[Path]) -> list[str]:
+    """Say which files were written; of many in one line."""
+    told = [f"wrote {path}" for path in paths]
+    return told if len(told) < FILES else [f"wrote {len(paths)} files: {', '.join(map(str, paths))}"]
 
 
 def run(work: Callable[[Console, Any], int]) -> None:
@@ -72,7 +80,7 @@ def run(work: Callable[[Console, Any], int]) -> None:
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console, complaints = _console(sys.stdout), _console(sys.stderr)
+    console, complaints = console_on(sys.stdout), console_on(sys.stderr)
     # The bar goes to standard error, so that a piped table stays clean; none where nobody watches.
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     progress = Progress(*columns, console=complaints, transient=True, disable=not complaints.is_terminal)
@@ -138,7 +146,8 @@ def progress_of(progress: Any) -> Progress:
     return task
 
 
-def _console(stream: Any) -> Console:
+def console_on(stream: Any) -> Console:
+    """Return the console of a stream, without pictures for words, and as wide as its terminal or COLUMNS."""
     from rich.console import Console
 
     # Names are shown as they are: rich would put a picture for the :x: of "mine.py:x: no function".

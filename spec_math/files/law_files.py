@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -71,6 +72,18 @@ def open_laws(location: str | Path) -> LawFile:
         LawFileError: no such file, an unknown ending, a truncated or broken header, several arrays and none named,
             two files that PATH:NAME may mean, an array of another rank or order, empty, or of another type.
     """
+    path, array, shape, dtype = _opened(location)
+    if len(shape) not in (1, 2) or 0 in shape:
+        raise LawFileError(
+            f"{path}: distributions need the shape [positions, V] (or [V]), none of them 0; this is {list(shape)}"
+        )
+    if dtype not in FLOATS:
+        raise LawFileError(f"{path}: distributions are stored as one of {', '.join(FLOATS)}; this array is {dtype}")
+    return LawFile(path, array, cast("tuple[int, int]", tuple(shape) if len(shape) == 2 else (1, *shape)), dtype)
+
+
+def _opened(location: str | Path) -> tuple[Path, str | None, tuple[int, ...], str]:
+    """Return the path, the name, the shape and the type of an array; only its header is read."""
     path, wanted = _split(str(location))
     if path.suffix not in _READERS:
         raise LawFileError(
@@ -86,14 +99,20 @@ def open_laws(location: str | Path) -> LawFile:
     array, header = _chosen(path, arrays, wanted)
     if isinstance(header, str):
         raise LawFileError(f"{path}: {header}")
-    shape, dtype = header
-    if len(shape) not in (1, 2) or 0 in shape:
-        raise LawFileError(
-            f"{path}: distributions need the shape [positions, V] (or [V]), none of them 0; this is {list(shape)}"
-        )
-    if dtype not in FLOATS:
-        raise LawFileError(f"{path}: distributions are stored as one of {', '.join(FLOATS)}; this array is {dtype}")
-    return LawFile(path, array, cast("tuple[int, int]", tuple(shape) if len(shape) == 2 else (1, *shape)), dtype)
+    return path, array, tuple(header[0]), header[1]
+
+
+def read_integers(location: str | Path) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return an array [n] of whole numbers, such as tokens, by its path or PATH:NAME.
+
+    Raises:
+        LawFileError: as `open_laws`, or the array is no list of whole numbers.
+    """
+    path, array, shape, dtype = _opened(location)
+    if len(shape) != 1 or not re.fullmatch(r"u?int\d+|[IU]\d+", dtype):
+        raise LawFileError(f"{path}: one list of whole numbers is needed, such as int64 [n]; this is {dtype} {shape}")
+    chunks = LawFile(path, array, (shape[0], 1), dtype).chunks(max(1, shape[0]))
+    return np.concatenate([np.empty((0, 1), np.int64), *chunks]).ravel().astype(np.int64)
 
 
 def _split(location: str) -> tuple[Path, str | None]:

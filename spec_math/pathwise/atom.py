@@ -110,7 +110,7 @@ class Atom:
         self.become("uniform")
         if cut <= self.low or cut >= self.high:
             return cut >= self.high
-        answer = self.tape.flip(asked, (cut - self.low) / (self.high - self.low))
+        answer = self.tape.flip(asked, (cut - self.low) / (self.high - self.low), (self, [cut]))
         self.low, self.high = (self.low, cut) if answer else (cut, self.high)
         return answer
 
@@ -149,7 +149,7 @@ class Atom:
         lower = [max(self.low, edge) for edge in [Fraction(0), *edges[:-1]]]
         upper = [min(self.high, edge) for edge in edges]
         masses = [max(Fraction(0), up - low) / width for low, up in zip(lower, upper, strict=True)]
-        index = self.tape.draw(asked, masses)
+        index = self.tape.draw(asked, masses, (self, upper))
         self.low, self.high = lower[index], upper[index]
         return index
 

@@ -79,9 +79,8 @@ def _winner(rates: dict[Atom, Fraction]) -> Atom:
     won = [atoms.index(winner) for _, winner in past]
     chances = [joint(listed, [*won, y]) for y in range(len(atoms))]
     total = sum(chances, Fraction(0))
-    result = atoms[
-        tape.draw(f"the race of {', '.join(atom.name for atom in rates)}", [chance / total for chance in chances])
-    ]
+    asked = f"the race of {', '.join(atom.name for atom in rates)}"
+    result = atoms[tape.draw(asked, [chance / total for chance in chances], (rates, past))]
     for atom in rates:
         atom.races.append((rates, result))
     return result
@@ -245,7 +244,7 @@ class Race:
             if self._lost:
                 left, first = self._left(), self.entered()[0].atom
                 asked = f"the rest of the race of {first.name}"
-                self._won(first.tape.draw(asked, [one / sum(left) for one in left]))
+                self._won(first.tape.draw(asked, [one / sum(left) for one in left], (self._rates(), [])))
             else:
                 self._winner = race(self.entered(), smallest=True) if again is None else again()
         return self._winner if self._winner is not None else 0
@@ -261,7 +260,9 @@ class Race:
             return False
         left = self._left()
         first = self.entered()[0].atom
-        if first.tape.flip(f"whether {index} wins the race of {first.name}", left[index] / sum(left)):
+        sides = [[index], [other for other, rate in enumerate(left) if rate and other != index]]
+        asked = f"whether {index} wins the race of {first.name}"
+        if first.tape.flip(asked, left[index] / sum(left), (self._rates(), sides)):
             self._won(index)
             return True
         self._lost.add(index)
@@ -301,11 +302,14 @@ class Race:
         """Return the rates of the clocks that have not lost, 0 for the others."""
         return [Fraction(0) if n in self._lost else Fraction(one.rate) for n, one in enumerate(self.entered())]
 
+    def _rates(self) -> dict[Atom, Fraction]:
+        return {one.atom: Fraction(one.rate) for one in self.entered()}
+
     def _won(self, index: int) -> None:
         """Note the winner where later races look for what is known of their clocks."""
         self._winner = index
         clocks = self.entered()
-        known = {one.atom: Fraction(one.rate) for one in clocks}, clocks[index].atom
+        known = self._rates(), clocks[index].atom
         for one in clocks:
             one.atom.become("clock")
             one.atom.unsettled = None

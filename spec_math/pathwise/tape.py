@@ -138,6 +138,7 @@ class Tape:
         if self.ordinary is None:
             self.numbers = {}
         self._stretches, self.ignored = {}, Fraction(0)
+        self.tokens: list[list[Atom]] = []
         self.unseen, self.seeds, self.threads, self._thread = {}, {}, set(), get_ident()
 
     def finish(self) -> None:
@@ -187,8 +188,8 @@ class Tape:
         """Note by how much, in total variation, a number of this path is off from the code's."""
         self.ignored += distance
 
-    def flip(self, asked: str, p: Fraction) -> bool:
-        """Fork in two; certain answers are no forks."""
+    def flip(self, asked: str, p: Fraction, of: Any = None) -> bool:  # noqa: ARG002
+        """Fork in two; certain answers are no forks. `of` is for who records: the number asked about, and how."""
         if p <= 0 or p >= 1:
             return p > 0
         coin = self._asked_coin()
@@ -208,8 +209,8 @@ class Tape:
         kind = f"a number below {size}{how}"
         return self.once(key, kind, [Fraction(1, size)] * size)
 
-    def draw(self, asked: str, masses: Sequence[Fraction]) -> int:
-        """Fork into the indices of positive mass; the masses sum to 1."""
+    def draw(self, asked: str, masses: Sequence[Fraction], of: Any = None) -> int:  # noqa: ARG002
+        """Fork into the indices of positive mass; the masses sum to 1. `of` is for who records, as in `flip`."""
         certain = [index for index, mass in enumerate(masses) if mass == 1]
         if certain:
             return certain[0]

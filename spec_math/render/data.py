@@ -1,10 +1,12 @@
-"""Cells and tables as text: a cell for people, a table as CSV, a whole result as JSON."""
+"""Cells and tables as text: a cell for people, a table as CSV or LaTeX, a whole result as JSON."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import unicodedata
+from collections.abc import Iterable
 from dataclasses import asdict, astuple
 from fractions import Fraction
 from math import isfinite
@@ -26,6 +28,63 @@ def as_csv(table: Table) -> str:
         values = [value for column, cell in zip(table.columns, row.cells, strict=True) for value in _flat(column, cell)]
         writer.writerow([str(value).lower() if isinstance(value, bool) else value for value in values])
     return stream.getvalue()
+
+
+# A bracket or a star after the end of a line would be its argument.
+SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {sign: f"{{{sign}}}" for sign in "[*"}
+SIGNS |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "✓": r"$\surd$"}
+SIGNS |= {"␣": r"\textvisiblespace{}", "₀": "$_0$", "₁": "$_1$", "²": "$^2$"}
+MATHEMATICS = {"±": "pm", "×": "times", "·": "cdot", "−": "-", "≤": "le", "≥": "ge", "≠": "ne", "→": "to"}
+MATHEMATICS |= {"∞": "infty", "‖": "Vert", "⏎": "hookleftarrow", "<": "<", ">": ">", "|": "|"}
+"""The signs that LaTeX does not print as they are, in text and as mathematics, to which Greek letters are added."""
+
+
+def as_latex(table: Table) -> str:
+    """Return the columns that are shown as a table of LaTeX, for its package booktabs: caption, label, a row a line.
+
+    >>> from spec_math.result import Row
+    >>> print(as_latex(Table("t", "50 %", (Column("a"), Column("K", "count")), (Row(("x_1", 2)),))), end="")
+    \\begin{table}
+    \\centering
+    \\caption{50 \\%}
+    \\label{tab:t}
+    \\begin{tabular}{lr}
+    \\toprule
+    a & K \\\\
+    \\midrule
+    x\\_1 & 2 \\\\
+    \\bottomrule
+    \\end{tabular}
+    \\end{table}
+    """
+    places = [place for place, column in enumerate(table.columns) if column.shown]
+    columns = [table.columns[place] for place in places]
+    sides = "".join("l" if column.kind in ("text", "flag") else "r" for column in columns)
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(table.title)}}}", rf"\label{{tab:{table.name}}}"]
+    lines += [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", _line(column.heading or column.name for column in columns)]
+    lines.append(r"\midrule")
+    group = ""
+    for row in table.filled:
+        if row.group != group:
+            lines += [r"\midrule"] * bool(group)
+            group = row.group
+            lines.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{{_tex(group)}}} \\")
+        lines.append(_line(shown(row.cells[place], table.columns[place]) for place in places))
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def _line(cells: Iterable[str]) -> str:
+    return rf"{' & '.join(map(_tex, cells))} \\"
+
+
+def _tex(text: str) -> str:
+    return "".join(SIGNS.get(sign) or _mathematics(sign) for sign in text.replace("\n", " "))
+
+
+def _mathematics(sign: str) -> str:
+    greek, _, letter = unicodedata.name(sign, "").partition(" LETTER ")
+    known = {"GREEK SMALL": letter.lower(), "GREEK CAPITAL": letter.capitalize()}.get(greek, MATHEMATICS.get(sign, ""))
+    return f"${chr(92) * (len(known) > 1)}{known}$" if known else sign
 
 
 def as_json(result: Result) -> str:

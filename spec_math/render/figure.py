@@ -1,10 +1,12 @@
-"""The pictures of a result, drawn with matplotlib as SVG text: the same numbers draw the same bytes."""
+"""The pictures of a result, drawn with matplotlib as SVG and PDF: the same numbers draw the same bytes."""
 
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping, Sequence
 from colorsys import hsv_to_rgb
+from dataclasses import replace
 from functools import lru_cache
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -28,6 +30,9 @@ TITLE, LEGEND, COLUMNS = 9.0, 8.0, 3
 
 GRID: dict[str, Any] = {"color": "0.9", "linewidth": 0.6, "zorder": 0.5}
 
+LONG = re.compile(r"(?<!scale\()(?<!\d)(\d+\.\d\d)\d+")
+"""Digits of SVG text that nobody sees; glyphs are scaled by small numbers, which stay whole."""
+
 BARS = 0.84
 """The width of a group of bars, of 1."""
 
@@ -35,9 +40,23 @@ BARS = 0.84
 @lru_cache(64)
 def svg_of(picture: Picture) -> str:
     """Draw a picture as SVG text: once, for the page that holds it and for the file of its own."""
+    return svg(_figure(picture))
+
+
+def pdf_of(picture: Picture) -> bytes:
+    """Draw a picture as PDF for a paper, without its title, which the caption there says, and with its fonts inside."""
+    import matplotlib as mpl
+
+    stream = io.BytesIO()
+    with mpl.rc_context({"pdf.fonttype": 42}):
+        _figure(replace(picture, title="")).savefig(stream, format="pdf", metadata={"CreationDate": None})
+    return stream.getvalue()
+
+
+def _figure(picture: Picture) -> Any:
     if isinstance(picture.panels, Tree):
         return _tree(picture.panels, picture.title)
-    return svg(_drawn(picture.panels, picture))
+    return _drawn(picture.panels, picture)
 
 
 def _drawn(drawn: tuple[Panel, ...], picture: Picture) -> Any:
@@ -48,7 +67,7 @@ def _drawn(drawn: tuple[Panel, ...], picture: Picture) -> Any:
     width = 8.2 if alone and not picture.across else min(14.0, max(NARROWEST * bool(picture.across), 4.4 * wide))
     labels = dict.fromkeys(one.label for panel in drawn for one in panel.curves)
     beside = alone and not picture.across
-    longest = max(map(len, labels), default=1)
+    longest = max((1, *map(len, labels)))
     columns = 1 if beside else min(len(labels), COLUMNS, max(1, round(width * 10 / longest)))
     height = HEIGHT
     if picture.across:
@@ -114,14 +133,14 @@ def _styled(axes: Any) -> Any:
 
 
 def svg(figure: Any) -> str:
-    """Return a figure as SVG text, without a date and with fixed ids: the same numbers draw the same bytes."""
+    """Return a figure as SVG text, without a date, with fixed ids and places to a hundredth of a point."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     stream = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": "spec_math", "svg.fonttype": "path"}):
         FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None, "Creator": None})
-    return stream.getvalue()
+    return LONG.sub(r"\1", stream.getvalue())
 
 
 def _panel(panel: Panel, axes: Any, looks: list[Look], first: tuple[bool, str]) -> None:
@@ -139,6 +158,7 @@ def _panel(panel: Panel, axes: Any, looks: list[Look], first: tuple[bool, str]) 
         axes.fill_between(one.x, one.y, axes.get_ylim()[1], color="0.93", zorder=0)
     if panel.log_x:
         axes.set_xscale("log", base=2)
+        axes.minorticks_off()
         axes.set_xticks([float(tick) for tick in panel.ticks], panel.ticks)
     elif panel.ticks:
         turned = {"rotation": 45, "ha": "right", "fontsize": 7} if len(panel.ticks) > UPRIGHT else {}
@@ -188,7 +208,7 @@ def _reach(one: Curve) -> Any:
     return [below, [max(0.0, high - y) for y, high in zip(one.y, one.high, strict=True)]]
 
 
-def _tree(tree: Tree, title: str) -> str:
+def _tree(tree: Tree, title: str) -> Any:
     depth = [0] * len(tree.nodes)
     for place, node in enumerate(tree.nodes):
         depth[place] = 0 if node.parent is None else depth[node.parent] + 1
@@ -215,7 +235,7 @@ def _tree(tree: Tree, title: str) -> str:
     axes.set_ylim(leaves - 0.4, -0.6)
     axes.set_axis_off()
     axes.set_title(title, fontsize=TITLE, loc="left")
-    return svg(figure)
+    return figure
 
 
 def _heights(tree: Tree) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import base64
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
@@ -13,18 +13,23 @@ from spec_math.render.figure import svg_of
 from spec_math.result import Picture, Result
 
 
-def page(results: Sequence[Result], title: str = "", extra: str = "") -> str:
-    """Return results as one HTML document: the findings first, then each with tables, pictures and notes.
+def page(result: Result, home: str = "") -> str:
+    """Return a result as one HTML document: the finding first, then tables, pictures and notes; `home` leads back."""
+    return _template().render(title=result.title, result=result, home=home, style=_file("style.css"))
 
-    `title` stands above several results; `extra` is HTML of ours that stands at the end, such as the playground.
+
+def front(results: Sequence[Result], title: str, links: Sequence[str], extra: str = "") -> str:
+    """Return the first page of several results, each with its finding, its first picture and a link to all of it.
+
+    The answer stands on top. `extra` is HTML of ours that stands at the end, such as the playground.
     """
-    return _template().render(
-        title=title or results[0].title,
-        results=results,
-        style=_file("style.css"),
-        extra=extra,
-        alone=not title and len(results) == 1,
-    )
+    parts = sorted(zip(results, links, strict=True), key=lambda part: part[0] is not answer_of(results))
+    return _template().render(title=title, parts=parts, style=_file("style.css"), extra=extra)
+
+
+def answer_of(results: Sequence[Result]) -> Result:
+    """Return the result whose finding is the answer: the first that is not right, or else the first."""
+    return next((result for result in results if result.exit_code), results[0])
 
 
 @cache
@@ -39,8 +44,13 @@ def _template() -> Any:
     return environment.from_string(_file("document.html"))
 
 
-def _data(picture: Picture) -> str:
-    return base64.b64encode(svg_of(picture).encode()).decode()
+def _data(picture: Picture) -> Any:
+    """Return a picture as an address, a quarter shorter than in base64; it holds no double quotation mark."""
+    import markupsafe
+
+    text = re.sub(r"<!--.*?-->\n?", "", svg_of(picture), flags=re.DOTALL).partition("<svg")[2]
+    signs = {"%": "%25", "#": "%23", '"': "'", "&": "%26", "\n": " "}
+    return markupsafe.Markup("data:image/svg+xml,<svg" + text.translate(str.maketrans(signs)))
 
 
 def _file(name: str) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from spec_math.files.whole import check_writable, write_whole
-from spec_math.result import Result
+from spec_math.result import Picture, Result
 from spec_math.wording import listed
 
-ENDINGS = (".html", ".json", ".csv", ".svg")
-OTHERS = (".png", ".pdf", ".jpg", ".jpeg", ".eps", ".txt", ".md", ".tex", ".xlsx", ".parquet", ".htm", ".xml", ".yaml")
+ENDINGS = (".html", ".json", ".csv", ".tex", ".svg", ".pdf")
+OTHERS = (".png", ".jpg", ".jpeg", ".eps", ".txt", ".md", ".xlsx", ".parquet", ".htm", ".xml", ".yaml")
 """Endings of files that are not written: a folder of such a name is not what was meant."""
 
 
@@ -51,7 +51,7 @@ def write(result: Result, out: Path | None) -> list[Path]:
             return [write_whole(out, attached[0].text)]
         written = _write_each(result, out)
         if not written:
-            what = "picture" if out.suffix == ".svg" else "table"
+            what = "picture" if out.suffix in (".svg", ".pdf") else "table"
             raise ValueError(f"{out}: there is no {what} of {result.title!r}; its numbers and notes are in .json")
         return written
     paths = [path for ending in ENDINGS for path in _write_each(result, out / f"{result.name}{ending}")]
@@ -59,20 +59,23 @@ def write(result: Result, out: Path | None) -> list[Path]:
 
 
 def write_together(results: Sequence[Result], title: str, out: Path, extra: str = "") -> list[Path]:
-    """Write several results: one page under a title, with HTML of ours at its end, and in a folder all other forms too.
+    """Write a first page with HTML of ours at its end, a page of each result, and in a folder all other forms too.
+
+    Beside a file, the pages of results stand under its name and theirs; the first page leads to them.
 
     Raises:
         OSError: a file cannot be written.
     """
-    from spec_math.render.html import page
+    from spec_math.render.html import front, page
 
-    whole = page(results, title, extra)
-    if out.suffix == ".html":
-        return [write_whole(out, whole)]
-    paths = [write_whole(out / "report.html", whole)]
-    others = [ending for ending in ENDINGS if ending != ".html"]
-    for result in results:
-        paths += [path for ending in others for path in _write_each(result, out / f"{result.name}{ending}")]
+    alone = out.suffix == ".html"
+    home = out if alone else out / "report.html"
+    links = [f"{out.stem}-{result.name}.html" if alone else f"{result.name}.html" for result in results]
+    paths = [write_whole(home, front(results, title, links, extra))]
+    for result, link in zip(results, links, strict=True):
+        paths.append(write_whole(home.parent / link, page(result, home.name)))
+        for ending in () if alone else ENDINGS[1:]:
+            paths += _write_each(result, out / f"{result.name}{ending}")
     return paths
 
 
@@ -84,18 +87,21 @@ def _write_each(result: Result, place: Path) -> list[Path]:
     ]
 
 
-def _contents(result: Result, ending: str) -> Iterable[tuple[str, Callable[[], str]]]:
+def _contents(result: Result, ending: str) -> Iterable[tuple[str, Callable[[], str | bytes]]]:
     # Loaded when used: a table alone needs no matplotlib, and no template.
     if ending == ".html":
         from spec_math.render.html import page
 
-        return [(result.name, lambda: page([result]))]
-    if ending == ".svg":
-        from spec_math.render.figure import svg_of
+        return [(result.name, lambda: page(result))]
+    if ending in (".svg", ".pdf"):
+        from spec_math.render.figure import pdf_of, svg_of
 
-        return [(picture.name, lambda picture=picture: svg_of(picture)) for picture in result.pictures]
-    from spec_math.render.data import as_csv, as_json
+        draw: Callable[[Picture], str | bytes] = svg_of if ending == ".svg" else pdf_of
+        return [(picture.name, lambda picture=picture: draw(picture)) for picture in result.pictures]
+    from spec_math.render.data import as_csv, as_json, as_latex
 
     if ending == ".json":
         return [(result.name, lambda: as_json(result))]
-    return [(table.name, lambda table=table: as_csv(table)) for table in result.tables]
+    text = as_csv if ending == ".csv" else as_latex
+    tables = [table for table in result.tables if ending == ".csv" or any(column.shown for column in table.columns)]
+    return [(table.name, lambda table=table: text(table)) for table in tables]

@@ -156,6 +156,8 @@ def _counted(judged: list[Judgement], not_judged: tuple[str, ...] = ()) -> Count
     if isinstance(verdict, Lossless):
         paths = sum(one.walk.paths for one in judged)
         verdict = replace(verdict, bound=bound, paths=paths, not_judged=not_judged, scope=scope, assumed=assumed)
+        evidence = [make for one in judged if isinstance(one.verdict, Lossless) for make in one.verdict.evidence]
+        verdict = replace(verdict, evidence=tuple(evidence))
     elif isinstance(verdict, Lossy):
         verdict = replace(verdict, scope=f"{scope}; {', '.join(assumed)}")
     if not last.subject.call.unclear:

@@ -69,7 +69,7 @@ def walk(
             progress(walked)
             estimate.at(walked, lambda: float(summed(masses)))
 
-    run = _Run(subject, case, tape)
+    run = Run(subject, case, tape)
     found = Walk()
 
     def whole() -> int:
@@ -96,7 +96,7 @@ def walk(
     return found
 
 
-def _take_all(run: _Run, found: Walk, budget: int, progress: Callable[[int, Sequence[Any]], None]) -> None:
+def _take_all(run: Run, found: Walk, budget: int, progress: Callable[[int, Sequence[Any]], None]) -> None:
     walked: list[Any] = []
     of_texts: dict[Text, list[Any]] = {}
     for path in paths(run):
@@ -126,7 +126,7 @@ def _take_all(run: _Run, found: Walk, budget: int, progress: Callable[[int, Sequ
     found.exact = not isinstance(total, float)
 
 
-class _Run:
+class Run:
     """The sampler as a program against a coin, with the steps of the path that it is on."""
 
     def __init__(self, subject: Subject, case: Case, tape: Tape) -> None:
@@ -138,48 +138,49 @@ class _Run:
             self.followed.repeats = subject.repeats
             self.followed.on_ordinary = self.followed.watching = subject.watched
         self._coins: list[tuple[Any, int]] = []
-        self._tokens: Text = ()
-        self._raw: Any = None
+        self.tokens: Text = ()
+        self.raw: Any = None
         self.answers = Answers()
 
     def __call__(self, coin: Coin) -> Text | Fault | str:
-        self._coins, self._tokens, self.tape.log = [], (), []
+        """Run the sampler on one path: draw its drafts, call it, and return its tokens or what is wrong with them."""
+        self._coins, self.tokens, self.tape.log = [], (), []
         for row in () if self._drafts_itself else self.case.drafted_from:
-            self._tokens = (*self._tokens, coin.draw(list(row)))
+            self.tokens = (*self.tokens, coin.draw(list(row)))
         try:
             if self.followed is None:
-                outcome = self._called(*self._tokens, coin=_Recording(coin, self._coins, self.tape.meet))
+                outcome = self._called(*self.tokens, coin=_Recording(coin, self._coins, self.tape.meet))
             else:
-                outcome = self.followed(coin, *self._tokens)
+                outcome = self.followed(coin, *self.tokens)
         except ExploreError:
             raise
         except (Exception, SystemExit) as error:  # whatever a sampler raises is told with its path
             _raise_if_not_followed(error)
             if isinstance(error, ChanceError) and str(error).startswith("one path asks for more than"):
                 return CUT
-            return Fault(type(error).__name__, raised_in_words(error), self.steps(), self._tokens)
+            return Fault(type(error).__name__, raised_in_words(error), self.steps(), self.tokens)
         outcome = outcome if isinstance(outcome, tuple) else (outcome,)
         fault = broken(outcome, self.case)
         if fault is not None:
-            return replace(fault, way=self.steps(), tokens=self._tokens)
+            return replace(fault, way=self.steps(), tokens=self.tokens)
         if self.case.lookahead:
-            self.answers.note(self._raw, self._tokens, outcome)
+            self.answers.note(self.raw, self.tokens, outcome)
         return outcome
 
     @property
     def drawn(self) -> int:
         """The number of random numbers that this path has drawn."""
-        return len(self._tokens) + len(self._coins) + self.tape.drawn
+        return len(self.tokens) + len(self._coins) + self.tape.drawn
 
     def steps(self) -> tuple[str, ...]:
         """Return the path so far, in words."""
-        drafts = (f"draft {place + 1}: token {token}" for place, token in enumerate(self._tokens))
+        drafts = (f"draft {place + 1}: token {token}" for place, token in enumerate(self.tokens))
         coins = (f"a draw: token {answer}" if p is None else f"flip({p}): {bool(answer)}" for p, answer in self._coins)
         return (*drafts, *coins, *in_words(self.tape.log))
 
     def _called(self, *tokens: int, coin: Coin | None = None) -> Any:
-        self._raw = self._subject.run(self.case.rows, tokens, coin)
-        return plain(self._raw)
+        self.raw = self._subject.run(self.case.rows, tokens, coin)
+        return plain(self.raw)
 
 
 def _raise_if_not_followed(error: BaseException) -> None:

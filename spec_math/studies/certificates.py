@@ -11,8 +11,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from spec_math import certificates as of_all_kinds
 from spec_math.arrays import Array, as_law, count, exact, proportional_to
-from spec_math.files.whole import read_json
+from spec_math.certificates.markov_chain import models
+from spec_math.certificates.paths import Certificate as Paths
+from spec_math.files.whole import read_json, write_whole
 from spec_math.mean import known
 from spec_math.result import Attachment, Column, Note, Panel, Picture, Result, Table, curve, rows
 from spec_math.scheme import Scheme
@@ -21,6 +24,7 @@ from spec_math.studies.positions.verdicts import named_scheme
 from spec_math.token_level import SCHEMES, draft_law, optimal, transport
 from spec_math.token_level import certificate as certificates
 from spec_math.token_level.certificate import Certificate
+from spec_math.verdict import Undecided, Verdict
 from spec_math.wording import counted
 
 BARS = 40
@@ -54,8 +58,10 @@ class LawsRequest:
     weights: bool = False
 
 
-def certify(request: LawsRequest) -> Result:
+def certify(request: LawsRequest, place: Path | None = None) -> Result:
     """Return the optimal acceptance with the certificate that shows it to anybody, attached as certificate.json.
+
+    With a `place` the certificate is written there too, zipped where the name ends in .gz.
 
     Raises:
         ValueError, TypeError, OSError: laws are missing, are no probability distributions, or no exact ones.
@@ -71,20 +77,60 @@ def certify(request: LawsRequest) -> Result:
     if fault is not None:  # nothing leaves unjudged
         raise ArithmeticError(f"the certificate that was found does not hold: {fault}")
     result = _shown(found, "optimum", f"The optimal acceptance of {_described(request)}")
+    if place is not None:
+        found.save(place)
     attached = (Attachment("certificate.json", found.as_json()),)
     beside = _schemes(request, target)
     planned = request.table is None and len(request.drafts) == 1 and _drawing(request) is None
     return replace(result, finding=_certified(found, planned) + (f" {beside}" if beside else ""), attachments=attached)
 
 
-def check(place: Path, request: LawsRequest) -> Result:
-    """Read a certificate and judge it with sums of fractions alone; the exit code is 1 where it shows nothing.
+def saved(verdict: Verdict, place: Path | None) -> tuple[Note, ...]:
+    """Write the certificate of a verdict where a place is given, and say so, or why there is none.
 
-    Laws that are given must be those of the certificate: a claim can be true and about other laws.
+    A place that ends in .pm gets the Markov chain of the function instead.
+    """
+    if place is None:
+        return ()
+    what = "Markov chain" if place.suffix == ".pm" else "certificate"
+    try:
+        if isinstance(verdict, Undecided):
+            raise ValueError("the verdict is undecided")
+        found = verdict.certificate()
+        if place.suffix == ".pm":
+            return _chains(found, place)
+        found.save(place)
+    except ValueError as error:
+        return (Note(f"No {what} was written: {error}."),)
+    return (Note(f"Wrote the certificate {place}. To check it, run spec-math check {place}."),)
+
+
+def _chains(found: Any, place: Path) -> tuple[Note, ...]:
+    """Write the Markov chain of each claim of a certificate with paths: the first at a place, others numbered."""
+    if not isinstance(found, Paths):
+        raise ValueError("only a function that draws its random numbers from a coin is written as a Markov chain")
+    written = [place.with_stem(f"{place.stem}-{at}" if at else place.stem) for at in range(len(found.claims))]
+    for file, texts in zip(written, models(found), strict=True):
+        for ending, text in zip((".pm", ".props"), texts, strict=True):
+            _ = write_whole(file.with_suffix(ending), text)
+    run = f"storm --prism {place} --prop {place.with_suffix('.props')} --exact"
+    return (Note(f"Wrote the Markov chain {' and '.join(map(str, written))}. To compute its distribution, run {run}."),)
+
+
+def check(place: Path, request: LawsRequest, function: str | None = None) -> Result:
+    """Read a certificate of any kind and check it; the exit code is 1 where it shows nothing.
+
+    Distributions that are given must be those of a certificate of an optimum: a claim can be true and about others.
+    `function` (FILE:NAME) is replayed on the paths of a certificate that has paths.
 
     Raises:
         ValueError, OSError: the file is no certificate, or a law that was given is no probability distribution.
     """
+    document = of_all_kinds.read(place)
+    if document["format"] != certificates.FORMAT:
+        return _checked(place, document, request, function)
+    if function is not None:
+        raise ValueError("--function is replayed on paths; a certificate of an optimum has none")
     read = certificates.load(place)
     if not request.drafts and request.k is not None:
         raise ValueError("--k says how many drafts of --draft there are; give --draft too, or leave out --k")
@@ -102,6 +148,17 @@ def check(place: Path, request: LawsRequest) -> Result:
     elif drafts is None:
         found += " Its target is yours. To check its drafts, give --draft."
     return replace(_shown(read, "certificate", title), finding=found)
+
+
+def _checked(place: Path, document: dict[str, Any], request: LawsRequest, function: str | None) -> Result:
+    if request != LawsRequest():
+        raise ValueError(f"--target and --draft are for certificates of an optimum; {place} is of another kind")
+    title = f"Does the certificate {place} hold?"
+    try:
+        said = of_all_kinds.check(document, **({} if function is None else {"function": function}))
+    except ValueError as error:
+        return Result("certificate", title, f"Rejected: {error}.", exit_code=1)
+    return Result("certificate", title, said)
 
 
 def _law(text: str, option: str, weights: bool) -> Array:

@@ -116,7 +116,7 @@ MEANINGS = under_heads(
     {
         "Acceptance": "The probability that the emitted token is among the drafts.",
         "Total variation": "Half the sum of |e − t|: the largest change of the probability of any event about this "
-        "token. Acceptance grows by at most this much. The black line shows the bound: min(1, lossless optimum + "
+        "token. Acceptance grows by at most this much. The thick line shows the bound: min(1, lossless optimum + "
         "total variation).",
         "Gain": "The acceptance of the rule minus that of the best lossless rule of the same drafts. 'Possible' is the "
         "largest gain of any rule with the same total variation at each position.",
@@ -267,7 +267,7 @@ def _picture(source: Source, points: Sequence[Point], rules: Sequence[Rule], k: 
         panels.append(Panel(tuple(curves), "total variation", "acceptance", title))
     name = source.name.replace(" ", "-") if len(source.name) < 30 else "files"
     caption = (
-        "Each line is a rule over its parameter. The black line is the largest acceptance of any rule with that mean "
+        "Each line is a rule over its parameter. The thick line is the largest acceptance of any rule with that mean "
         "total variation."
     )
     return Picture(name, f"Acceptance against distance: {source.name}", caption, tuple(panels))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from spec_math.arrays import count
-from spec_math.decision import FIRST
 from spec_math.result import Result
+from spec_math.sequential.decision import FIRST
 from spec_math.studies import lossy as lossy_rules
 from spec_math.studies.arguments import Progress, no_progress
 from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks, embedded
@@ -19,13 +19,10 @@ from spec_math.studies.frontier.study import FrontierRequest
 from spec_math.studies.frontier.study import study as of_frontier
 from spec_math.studies.positions import stream
 from spec_math.studies.positions.comparison import compare_judged
-from spec_math.studies.positions.stream import Filters, Sweep, filtered
-from spec_math.studies.positions.study import CompareRequest, bound, compare_swept, judged, with_table_of_sweep
+from spec_math.studies.positions.study import CompareRequest, bound, judged
 from spec_math.studies.positions.study import result_of as of_positions
 from spec_math.studies.positions.study import study as of_laws
-from spec_math.studies.vocabularies import psi, sampling
-from spec_math.studies.vocabularies.psi import by_length, histogram, tree
-from spec_math.studies.vocabularies.sampling import byte_pairs
+from spec_math.studies.vocabularies import sampling
 from spec_math.studies.vocabularies.table import result_of as of_vocabularies
 from spec_math.studies.workers import side_by_side
 from spec_math.token_level import SCHEMES
@@ -33,12 +30,11 @@ from spec_math.token_level import SCHEMES
 if TYPE_CHECKING:
     from spec_math.studies.traces.study import TraceRequest
 
-PARTS = ("one_position", "blocks", "frontier", "vocabularies", "lossy")
+PARTS = ("frontier", "blocks", "one_position", "vocabularies", "lossy")
 LONGEST_FIRST = ("one_position", "vocabularies", "frontier", "blocks", "lossy")
 """The functions of this module that compute the parts, as they are shown, and as processes begin them."""
 
 KS = (1, 2, 3, 4, 6, 8, 12, 16)
-TEMPERATURES, HEATED = (0.5, 0.75, 1.0, 1.25, 1.5), 4
 LEAST_BLOCKS, POSITIONS_A_BLOCK = 8, 10
 """The report samples a block for so many positions, and at least so many blocks."""
 
@@ -50,9 +46,6 @@ LOSSY_POSITIONS = 4
 
 MOST, FEWEST, DRAFTS, POSITIONS_A_PREFIX = 20, 2, 12, 100
 """Held-out positions for other vocabularies, at most and at least, and drafts at each; one for so many positions."""
-
-WORD = " raises"
-"""The target token whose segmentations are drawn."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +72,10 @@ def results(request: ReportRequest, progress: Progress, at_once: int = 1) -> lis
     """
     positions, seed = count(request.positions, "--positions"), request.seed
     found: list[Result] = []
-    if request.laws is not None:
-        found.append(of_laws(request.laws, progress))
     if request.models is not None:
         found.append(of_models(request.models, progress))
+    if request.laws is not None:
+        found.append(of_laws(request.laws, progress))
     if request.traces is not None:
         from spec_math.studies.traces.study import study as of_shards  # slow to load: what judges samplers
 
@@ -109,14 +102,11 @@ def _part(which: tuple[str, int, int], progress: Progress = no_progress) -> Resu
 
 
 def one_position(positions: int, seed: int, progress: Progress) -> Result:
-    """Return every scheme at one position of the embedded default, with a sweep over the draft's temperature."""
+    """Return every scheme at one position of the embedded default."""
     source = stream.default_positions(count(positions, "--positions"))
     verdicts = judged(SCHEMES, progress)
     found = compare_judged(source, verdicts, KS, progress("comparing", source.count), seed)
-    sweep = Sweep("draft.temperature", TEMPERATURES)
-    heated = [filtered(source, Filters().put(sweep.name, heat)) for heat in TEMPERATURES]
-    swept = compare_swept(sweep, heated, verdicts, (HEATED, seed), progress)
-    return with_table_of_sweep(of_positions(found, verdicts, bound(found, source.names)), sweep, swept, HEATED)
+    return of_positions(found, verdicts, bound(found, source.names))
 
 
 def blocks(positions: int, seed: int, progress: Progress) -> Result:
@@ -132,17 +122,9 @@ def frontier(positions: int, seed: int, progress: Progress) -> Result:
 
 
 def vocabularies(positions: int, seed: int, progress: Progress) -> Result:
-    """Return the embedded drafters with other vocabularies, with the segmentations of the byte pairs."""
+    """Return the embedded drafters with other vocabularies."""
     number = max(FEWEST, min(MOST, positions // POSITIONS_A_PREFIX))
-    result = of_vocabularies(sampling.compare(sampling.Sampling(number, DRAFTS, seed=seed), progress))
-    pairs = byte_pairs().vocabulary
-    found = psi.counts(pairs)
-    drawn = (
-        tree(WORD, pairs, f"All sequences that draft the token “{WORD}” in {len(pairs)} byte pairs"),
-        by_length(found, f"Segmentations of {len(found.least)} byte pairs into each other"),
-        histogram(found, f"Histogram of the number of segmentations of {len(found.least)} byte pairs"),
-    )
-    return replace(result, pictures=(*result.pictures, *drawn))
+    return of_vocabularies(sampling.compare(sampling.Sampling(number, DRAFTS, seed=seed), progress))
 
 
 def lossy(positions: int, seed: int, progress: Progress) -> Result:  # noqa: ARG001 - nothing is sampled

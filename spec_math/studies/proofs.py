@@ -8,11 +8,13 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 from time import perf_counter, process_time
 
 import numpy as np
 
 from spec_math.arrays import count
+from spec_math.files.whole import check_writable
 from spec_math.pathwise.entropy import entropy_noted
 from spec_math.pathwise.generators import Still
 from spec_math.pathwise.tape import Tape
@@ -36,7 +38,8 @@ class Wanted:
     """The request of `spec-math prove`.
 
     `scheme`: verifiers of one's own, module:name, for `tokens` and `drafts`: 1, then 2 and 3 where it is None. `limit`
-    is in seconds of processor time a theorem, `seed` chooses the laws that what is proved is tried on.
+    is in seconds of processor time a theorem, `seed` chooses the laws that what is proved is tried on. `certificate` is
+    the file for the certificate of one theorem, or the folder for those of several.
     """
 
     words: tuple[str, ...] = ()
@@ -47,6 +50,7 @@ class Wanted:
     jobs: int = 2
     limit: float | None = None
     seed: int = SEED
+    certificate: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ class Job:
     drafts: int | None = None
     limit: float | None = None
     seed: int = SEED
+    certificate: Path | None = None
 
 
 @dataclass
@@ -90,6 +95,11 @@ def study(wanted: Wanted, progress: Progress) -> Result:
     if wanted.limit is not None and not wanted.limit > 0:
         raise ValueError(f"--limit takes seconds of processor time, more than 0; got {wanted.limit:g}")
     jobs = _jobs(wanted)
+    if wanted.certificate is not None:
+        several = _several(wanted, jobs)
+        if several:
+            wanted.certificate.mkdir(parents=True, exist_ok=True)
+        check_writable(wanted.certificate if several else wanted.certificate.parent)
     # The long ones first, so that the last process does not start one when all others are done.
     ordered = sorted(jobs, key=lambda job: (-THEOREMS[job.place].seconds if not job.scheme else 0.0, -job.tokens))
     at_once, step = min(at_once, len(ordered)), progress("proving", len(ordered))
@@ -107,14 +117,14 @@ def study(wanted: Wanted, progress: Progress) -> Result:
             whole.not_tried |= part.not_tried
         findings.append(whole)
     proofs = [proof for job in jobs for proof in arrived[job].proofs.values()]
-    return result_of(proofs, findings, summary(proofs, perf_counter() - started, wanted.seed))
+    return result_of(proofs, findings, summary(proofs, perf_counter() - started, wanted.seed, wanted.certificate))
 
 
 def listing(wanted: Wanted) -> Result:
     """List the theorems that were asked for, without proving them; some hold for every vocabulary, by Rocq."""
     found = chosen(wanted.words, wanted.quick)
-    rows = tuple(Row((theorem.name, theorem.scope, "Rocq" * bool(theorem.formal), theorem.formal)) for theorem in found)
-    columns = Column("theorem"), Column("scope"), Column("every vocabulary"), Column("rocq", shown=False)
+    rows = tuple(Row((t.name, t.scope, _short(t), "Rocq" * bool(t.formal), t.formal)) for t in found)
+    columns = *_NAMED, Column("every vocabulary"), Column("rocq", shown=False)
     note = sentences([_BY_ROCQ] * any(theorem.formal for theorem in found))
     table = Table("theorems", "Theorems", columns, rows)
     return Result("theorems", "Theorems for all distributions", f"{len(found)} theorems.", (table,), notes=note)
@@ -126,7 +136,7 @@ _BY_ROCQ = "Rocq: the statement is machine-checked for every vocabulary and ever
 def _jobs(wanted: Wanted) -> list[Job]:
     tokens = parsed_ks(wanted.tokens, "--tokens", "2,3")
     drafts: tuple[int | None, ...] = (None,) if wanted.drafts is None else parsed_ks(wanted.drafts)
-    more = wanted.limit, wanted.seed
+    more = wanted.limit, wanted.seed, wanted.certificate
     if not wanted.scheme:
         picked = chosen(wanted.words, wanted.quick)
         return [Job(place, "", 0, 0, *more) for place, theorem in enumerate(THEOREMS) if theorem in picked]
@@ -145,7 +155,7 @@ def proved(job: Job) -> Found:
     """
     if not job.scheme:
         theorem = THEOREMS[job.place]
-        return Found(theorem.name, {(0, 0): prove(theorem, limit=job.limit, seed=job.seed)})
+        return Found(theorem.name, {(0, 0): _certified(job, theorem, job.limit)})
     scheme, found, why = load_scheme(job.scheme), Found(job.scheme), ""
     if job.drafts is not None:
         numbers, limit = (job.drafts,), job.limit
@@ -157,7 +167,7 @@ def proved(job: Job) -> Found:
             found.not_tried[drafts, job.tokens] = why
             continue
         begun = process_time()
-        proof = prove_watched(lossless(scheme, job.tokens, drafts), limit=limit, seed=job.seed)
+        proof = _certified(job, lossless(scheme, job.tokens, drafts), limit)
         found.proofs[drafts, job.tokens] = proof
         spent = process_time() - begun
         if proof.verdict == "refuted":
@@ -165,6 +175,24 @@ def proved(job: Job) -> Found:
         elif limit is not None and not not_taken(proof) and spent * ROOM > limit:
             why = f"{drafts} took {spent:.0f} s"
     return found
+
+
+def _several(wanted: Wanted, jobs: Sequence[Job]) -> bool:
+    return len(jobs) > 1 or (bool(wanted.scheme) and wanted.drafts is None)
+
+
+def _certified(job: Job, theorem: Theorem, limit: float | None) -> Proof:
+    """Prove a theorem of a job, and write its certificate where one is wanted: into a folder under its own name."""
+    proving = prove_watched if job.scheme else prove
+    if job.certificate is None:
+        return proving(theorem, limit=limit, seed=job.seed)
+    from spec_math.certificates.proof import saved
+
+    place = job.certificate
+    if place.is_dir():
+        place /= re.sub(r"[^\w]+", "-", f"{theorem.name} {theorem.scope}").strip("-") + ".json.gz"
+    unseen = hidden_randomness(theorem, job.seed) if job.scheme else []
+    return proving(theorem, limit=limit, seed=job.seed) if unseen else saved(theorem, place, limit=limit, seed=job.seed)
 
 
 def code_of(proofs: Sequence[Proof]) -> int:
@@ -259,14 +287,23 @@ def _sizes(sizes: dict[int, list[int]], noun: tuple[str, str], known: tuple[int,
     )
 
 
+def _short(of: Proof | Theorem) -> str:
+    return of.scope.removeprefix("all distributions on ")
+
+
+_NAMED = Column("theorem"), Column("scope", shown=False), Column("short scope", heading="distributions on")
+
 FIELDS: tuple[tuple[Column, Callable[[Proof], Cell]], ...] = (
-    (Column("theorem"), lambda proof: proof.name),
-    (Column("scope"), lambda proof: proof.scope),
+    (_NAMED[0], lambda proof: proof.name),
+    (_NAMED[1], lambda proof: proof.scope),
+    (_NAMED[2], lambda proof: _short(proof)),
     (Column("regions", "count"), lambda proof: proof.regions),
     (Column("impossible", "count"), lambda proof: proof.discarded),
     (Column("tried", "count", "distributions"), lambda proof: proof.tried),
     (Column("verdict"), lambda proof: proof.verdict),
     (Column("seconds", "number", "s", digits=1), lambda proof: round(proof.seconds, 3)),
+    (Column("witnesses", "count", shown=False), lambda proof: proof.witnesses),
+    (Column("z3 alone", "count", shown=False), lambda proof: proof.z3_alone),
     (Column("outside", "count", shown=False), lambda proof: proof.outside),
     (Column("counterexample", shown=False), lambda proof: str(proof.counterexample or "")),
     (Column("reason", shown=False), lambda proof: proof.reason),
@@ -318,20 +355,30 @@ def picture(proofs: Sequence[Proof]) -> Picture:
 
 
 def failures(proofs: Sequence[Proof]) -> list[str]:
-    """Say of each theorem that is not proved why: its counterexample, or what was left open."""
-    left = [
-        (proof, [str(part) for part in (proof.counterexample, proof.reason) if part]) for proof in proofs if not proof
-    ]
-    return [f"{proof.name} ({proof.scope}) is {proof.verdict}: {'; '.join(why)}" for proof, why in left]
+    """Say of each theorem that is not proved why: the first counterexample of a name, or what was left open."""
+    said: list[str] = []
+    shown: set[str] = set()
+    for proof in proofs:
+        if proof or (proof.counterexample and proof.name in shown):
+            continue
+        shown.update([proof.name] if proof.counterexample else [])
+        why = "; ".join(str(part) for part in (proof.counterexample, proof.reason) if part)
+        said.append(f"{proof.name} ({proof.scope}) is {proof.verdict}: {why}")
+    return said
 
 
-def summary(proofs: Sequence[Proof], seconds: float, seed: int) -> str:
-    """Say in one line what came of all proofs."""
+def summary(proofs: Sequence[Proof], seconds: float, seed: int, certificate: Path | None = None) -> str:
+    """Say in one line what came of all proofs, and where their certificates are."""
+    witnesses, alone = sum(proof.witnesses for proof in proofs), sum(proof.z3_alone for proof in proofs)
+    but = f", but for {alone:,} that z3 alone found empty" if alone else ""
+    written = (
+        f". {witnesses:,} empty regions carry a witness{but}: spec-math check {certificate}" if certificate else ""
+    )
     regions, discarded = sum(proof.regions for proof in proofs), sum(proof.discarded for proof in proofs)
     return (
         f"{sum(map(bool, proofs))} of {len(proofs)} theorems proved on {regions:,} regions "
         f"({discarded:,} impossible ones discarded by proof) and tried on {sum(proof.tried for proof in proofs):,} "
-        f"distributions (seed {seed}) in {seconds:.1f} s"
+        f"distributions (seed {seed}) in {seconds:.1f} s{written}"
     )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 from spec_math.arrays import Array
-from spec_math.block_level import length, planned_tree, stochastic_beam, target_only, univer
+from spec_math.block_level import planned_tree, stochastic_beam, target_only, univer
 from spec_math.block_level.lossless import check_lossless_block
 from spec_math.block_level.tree import Node
 from spec_math.chance import Coin
@@ -15,7 +15,7 @@ from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.language.model import Model
 from spec_math.papers import hierarchical, jacobi, tree_monte_carlo
 from spec_math.scheme import Tokens
-from spec_math.symbolic.theorem import Fails, Theorem, equal
+from spec_math.symbolic.theorem import AsFormulas, Fails, Theorem, equal
 from spec_math.verdict import Verdict
 
 Block = Callable[[Coin, Model, Model, Tokens], Tokens]
@@ -73,9 +73,9 @@ def length_as_its_formula(
     `expected(target model, draft model, prefix, lookahead)`, on 2 tokens.
     """
 
-    def statement(target: Model, draft: Model) -> Literal[True] | Fails:
-        walked = length.expected(lambda coin, prefix: generate(coin, target, draft, prefix), ())
-        return equal({"tokens per target call": (walked, expected(target, draft, (), lookahead))})
+    def statement(target: Model, draft: Model) -> AsFormulas | Fails:
+        formulas = {"tokens per target call": (len, expected(target, draft, (), lookahead))}
+        return equal(lambda coin: generate(coin, target, draft, ()), formulas)
 
     scope = f"blocks of {lookahead} on 2 tokens, each context its own distributions"
     setting = 2, (lookahead, lookahead - 1), None

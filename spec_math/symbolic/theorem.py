@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from spec_math.chance import Coin, law
 from spec_math.notebook import BAD, card, law_table
 from spec_math.number_types import as_text
 from spec_math.verdict import Lossy, Reason, Undecided
@@ -24,7 +25,8 @@ class Theorem:
     The statement is a program like any other, called with `laws` {name: number of tokens} and then the scalars. It
     returns a verdict: true or false, as `Lossless` and `Lossy` are, or None where its hypotheses do not hold. Given
     Fractions it decides one case, given symbols all. `seconds` is about what the proof takes on one core. `formal`
-    names the theorem in Rocq that says the same for every vocabulary, if there is one.
+    names the theorem in Rocq that says the same for every vocabulary, if there is one. `hypothesis` takes what the
+    statement takes, and is at most 0 where the statement is not None.
 
     >>> Theorem("nothing is negative", "all laws on 2 tokens", lambda law: min(law) >= 0, {"t": 2}).scope
     'all laws on 2 tokens'
@@ -37,6 +39,7 @@ class Theorem:
     scalars: tuple[str, ...] = ()
     seconds: float = 1.0
     formal: str = ""
+    hypothesis: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -147,9 +150,20 @@ class Fails:
         return f"{self.what} is {as_text(self.found)}, not {as_text(self.wanted)}"
 
 
-def equal(pairs: Mapping[str, tuple[Any, Any]]) -> Literal[True] | Fails:
-    """Compare what a program does with what a formula says, {what: (program, formula)}."""
-    for what, (found, wanted) in pairs.items():
+class AsFormulas(NamedTuple):
+    """A program has the means of its formulas: {what: (the number of an outcome, its mean)}."""
+
+    program: Callable[[Coin], Any]
+    formulas: Mapping[str, tuple[Callable[[Any], Any], Any]]
+
+
+def equal(
+    program: Callable[[Coin], Any], formulas: Mapping[str, tuple[Callable[[Any], Any], Any]]
+) -> AsFormulas | Fails:
+    """Compare means of a program, walked path by path, with formulas: {what: (the number of an outcome, its mean)}."""
+    masses = law(program)
+    for what, (number, wanted) in formulas.items():
+        found = sum((number(outcome) * mass for outcome, mass in masses.items()), Fraction(0))
         if found != wanted:
             return Fails(what, found, wanted)
-    return True
+    return AsFormulas(program, formulas)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from typing import Any, Literal
+from operator import itemgetter
+from typing import Any
 
 from spec_math.arrays import Array
 from spec_math.chance import Coin
-from spec_math.coupling import Coupling, joint
 from spec_math.distribution import overlap
 from spec_math.scheme import Emission, Scheme, Tokens
-from spec_math.symbolic.theorem import Fails, Theorem, equal
+from spec_math.symbolic.theorem import AsFormulas, Fails, Theorem, equal
 from spec_math.token_level import draft_law, shared_noise
 from spec_math.verdict import Verdict, check_lossless
 from spec_math.wording import counted
@@ -40,15 +40,15 @@ def lossless(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0)
 def as_its_formula(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) -> Theorem:
     """Return the theorem that a scheme accepts, and its tests do, with the probabilities of its closed forms."""
 
-    def statement(target: Array, draft: Array, *value: Any) -> Literal[True] | Fails | None:
+    def statement(target: Array, draft: Array, *value: Any) -> AsFormulas | Fails | None:
         if not _allowed(scheme, target, draft, drafts, value):
             return None
-        found = _joint(scheme, target, draft, drafts, value)
         return equal(
+            _accepting(scheme, target, draft, drafts, value),
             {
-                "acceptance": (found.acceptance(), scheme.acceptance(target, draft, drafts, *value)),
-                "test acceptance": (found.test_acceptance(), scheme.test_acceptance(target, draft, drafts, *value)),
-            }
+                "acceptance": (itemgetter(0), scheme.acceptance(target, draft, drafts, *value)),
+                "test acceptance": (itemgetter(1), scheme.test_acceptance(target, draft, drafts, *value)),
+            },
         )
 
     return _theorem(scheme, "as its formula says", statement, tokens, drafts, seconds)
@@ -65,7 +65,7 @@ def optimal(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) 
     'maximal coupling: optimal for its drafts'
     """
 
-    def statement(target: Array, draft: Array) -> Literal[True] | Fails:
+    def statement(target: Array, draft: Array) -> AsFormulas | Fails:
         sets = draft_law.drawn(scheme.draw, draft, drafts)
         cuts = [
             1 - sum(mass for drafted, mass in sets.items() if set(drafted) <= set(chosen)) + sum(target[list(chosen)])
@@ -73,7 +73,7 @@ def optimal(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) 
             for chosen in combinations(range(tokens), size)
         ]
         least = min(cuts)  # first: it splits the laws by polynomials of a lower degree than the scheme does
-        return equal({"acceptance": (_joint(scheme, target, draft, drafts).acceptance(), least)})
+        return equal(_accepting(scheme, target, draft, drafts), {"acceptance": (itemgetter(0), least)})
 
     return _theorem(scheme, "optimal for its drafts", statement, tokens, drafts, seconds)
 
@@ -86,20 +86,32 @@ def _theorem(
     if scheme.parameter is None or said.startswith("optimal"):
         return Theorem(f"{scheme.name}: {said}", scope, statement, laws, seconds=seconds)
     about = scheme.parameter
-    return Theorem(f"{scheme.short_name}: {said}", f"{scope}, {about.scope}", statement, laws, (about.name,), seconds)
+    name, scope = f"{scheme.short_name}: {said}", f"{scope}, {about.scope}"
+
+    def excess(target: Array, draft: Array, value: Any) -> Any:
+        return about.excess(target, draft, drafts, value)
+
+    return Theorem(name, scope, statement, laws, (about.name,), seconds, hypothesis=excess)
 
 
 def _allowed(scheme: Scheme, target: Array, draft: Array, drafts: int, value: tuple[Any, ...]) -> bool:
-    return scheme.parameter is None or scheme.parameter.allowed(target, draft, drafts, *value)
+    return scheme.parameter is None or not scheme.parameter.excess(target, draft, drafts, *value) > 0
 
 
-def _joint(scheme: Scheme, target: Array, draft: Array, drafts: int, value: tuple[Any, ...] = ()) -> Coupling:
+def _accepting(
+    scheme: Scheme, target: Array, draft: Array, drafts: int, value: tuple[Any, ...] = ()
+) -> Callable[[Coin], tuple[bool, bool]]:
+    """Return the program that says whether a draft is emitted, and whether a test accepted one."""
     emit: Callable[..., Emission] | None = scheme.emit
     if emit is None:
         raise ValueError(f"{scheme.name} does not say which drafts its tests accept: a Scheme with emit is needed")
-    return joint(
-        lambda coin: scheme.draw(coin, draft, drafts), lambda coin, drafted: emit(coin, drafted, target, draft, *value)
-    )
+
+    def program(coin: Coin) -> tuple[bool, bool]:
+        drafted = scheme.draw(coin, draft, drafts)
+        emission = emit(coin, drafted, target, draft, *value)
+        return emission.token in drafted, bool(emission.accepted)
+
+    return program
 
 
 def theorems() -> tuple[Theorem, ...]:
@@ -110,13 +122,18 @@ def theorems() -> tuple[Theorem, ...]:
 def at_least(tokens: int, drafts: int) -> Theorem:
     """Return the theorem: a draft is emitted with (1 − TV)/(1 + TV) at least, and one draft with 1 − TV at most."""
 
-    def statement(target: Array, draft: Array) -> Literal[True] | Fails:
+    def statement(target: Array, draft: Array) -> AsFormulas | Fails:
         shared, found = overlap(target, draft), shared_noise.least(target, draft, drafts)
         if found * (2 - shared) < shared:
             return Fails("the acceptance", found, shared / (2 - shared))
         if drafts == 1 and found > shared:
             return Fails("the acceptance", found, shared)
-        return True
+        # A coin with a chance exists if and only if the chance lies between 0 and 1.
+        bounds = {"acceptance · (1 + TV) − (1 − TV), in [0, 1]": found * (2 - shared) - shared}
+        if drafts == 1:
+            bounds["1 − TV − acceptance, in [0, 1]"] = shared - found
+        formulas = {what: (itemgetter(at), bound) for at, (what, bound) in enumerate(bounds.items())}
+        return equal(lambda coin: tuple(map(coin.flip, bounds.values())), formulas)
 
     scope = f"all distributions on {tokens} tokens, {counted(drafts, 'draft')}"
     return Theorem("shared noise: at least (1 − TV)/(1 + TV)", scope, statement, {"t": tokens, "d": tokens})

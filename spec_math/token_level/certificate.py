@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from spec_math.arrays import exact
-from spec_math.files.whole import parsed, write_whole
+from spec_math.certificates import check_paths, read, write
 from spec_math.notebook import BAD, GOOD, card, joint_table
 from spec_math.token_level.draft_law import Drafts, checked, sets
 
-FORMAT = "spec_math optimal transport certificate, version 1"
+FORMAT = check_paths.FORMATS[1]
 
 NUMBER = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
 
@@ -62,13 +62,15 @@ class Certificate:
         return card(heading, facts, joint_table(rows) if fault is None else "", GOOD if fault is None else BAD)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate as JSON, every number a string such as "3/16"; the file appears whole or not at all.
+        """Write the certificate as JSON, every number a string such as "3/16", zipped where the name ends in .gz.
+
+        The file appears whole or not at all.
 
         Raises:
             OSError: the folder cannot be written to.
             ValueError: a number has more digits than Python writes (4300 by default).
         """
-        write_whole(path, self.as_json())
+        write(path, [self.as_json()])
 
     def as_json(self) -> str:
         """Return what `save` writes.
@@ -86,43 +88,23 @@ def load(path: str | os.PathLike[str]) -> Certificate:
         OSError: there is no such file, or it cannot be read.
         ValueError: the file is no certificate, naming the file and what is wrong with it.
     """
-    place = Path(path)
+    data = read(Path(path))
     try:
-        return _from_json(parsed(place.read_text(encoding="utf-8-sig")))
+        return _from_json(data)
     except ValueError as error:
-        raise ValueError(f"{place} holds no certificate: {error}") from error
+        raise ValueError(f"{path} holds no certificate: {error}") from error
 
 
 def _fault(claim: Certificate) -> str | None:
-    """Judge the claim: both marginals, masses ≥ 0, and primal value = claim = dual value. No solver."""
-    size = len(claim.target)
+    """Judge the claim by the conditions of the checker that anybody can copy."""
     numbers = [*claim.target, *claim.draft_law.values(), claim.acceptance, *claim.coupling.values()]
     if any(type(number) is not Fraction for number in numbers):
         return "every number must be a Fraction"
-    # With a coupling of masses >= 0 and both marginals right, this makes both marginals laws.
-    if sum(claim.target) != 1:
-        return f"the target's masses sum to {sum(claim.target)}, not 1"
-    if not all(0 <= token < size for tokens in (*claim.draft_law, claim.subset) for token in tokens):
-        return f"a draft or the subset has a token outside 0..{size - 1}"
-    drafted, emitted, members = dict.fromkeys(claim.draft_law, Fraction(0)), [Fraction(0)] * size, Fraction(0)
-    for (tokens, token), mass in claim.coupling.items():
-        if mass < 0 or tokens not in drafted or not 0 <= token < size:
-            return f"the coupling has mass {mass} at ({tokens}, {token}), which is negative or no outcome"
-        drafted[tokens] += mass
-        emitted[token] += mass
-        members += mass if token in tokens else 0
-    for tokens, mass in drafted.items():
-        if mass != claim.draft_law[tokens]:
-            return f"the coupling drafts {tokens} with mass {mass} where the distribution has {claim.draft_law[tokens]}"
-    for token, mass in enumerate(emitted):
-        if mass != claim.target[token]:
-            return f"the coupling emits token {token} with mass {mass} where the target has {claim.target[token]}"
-    if members != claim.acceptance:
-        return f"the coupling emits a drafted token with probability {members}, not {claim.acceptance}"
-    inside = sum(mass for tokens, mass in claim.draft_law.items() if claim.subset.issuperset(tokens))
-    bound = 1 - inside + sum(claim.target[token] for token in claim.subset)
-    if bound != claim.acceptance:
-        return f"the subset shows that at most {bound} is reached, which leaves {claim.acceptance} unproven"
+    cells = [(*outcome, mass) for outcome, mass in claim.coupling.items()]
+    try:
+        _ = check_paths.optimum([*claim.target], claim.draft_law, cells, claim.acceptance, claim.subset)
+    except ValueError as error:
+        return str(error)
     return None
 
 

@@ -131,6 +131,7 @@ class Draws:
         if size == 1 and drawn.dtype == torch.int64:
             # The noise is drawn now, and raced when somebody looks at the token.
             noise = [self._noise((place, row), len(law), weights) for row, law in enumerate(laws)]
+            self._tape.tokens += [[clock.atom for clock in row] for row in noise]
             draws = [Race(lambda pair=pair: _rung(*pair)) for pair in zip(noise, laws, strict=True)]
             if self._tape.ordinary is None:
                 return self._later.put(draws, drawn.dtype).reshape(drawn.shape)

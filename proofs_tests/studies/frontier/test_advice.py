@@ -8,9 +8,9 @@ from html import escape
 import numpy as np
 
 from spec_math.block_level.methods import CHAINS, TREES, Drafts, Method
-from spec_math.decision import Candidate, Decision, Terms, race
 from spec_math.mean import Mean
 from spec_math.render.html import page
+from spec_math.sequential.decision import Candidate, Decision, Terms, race
 from spec_math.studies.frontier.comparison import Asked, Costs, Frontier, Point
 from spec_math.studies.frontier.contenders import Regime, Shape
 from spec_math.studies.frontier.table import advice, result_of
@@ -59,7 +59,7 @@ def test_advice_stands_at_the_end_of_what_the_command_and_the_report_show(toy: R
     assert [note.text for note in shown.notes][-len(said) :] == said
     assert len(said) == 3
     assert shown.finding.endswith(said[0])
-    document = page([shown])
+    document = page(shown)
     assert all(escape(sentence) in document for sentence in said)
     # The control: what is not said does not stand there.
     assert "chosen tree at every temperature" not in document

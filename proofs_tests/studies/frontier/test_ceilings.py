@@ -7,7 +7,7 @@ from proofs_tests.studies.frontier.enumerated_ways import walked
 from proofs_tests.studies.frontier.measured_units import units_of
 from proofs_tests.studies.frontier.toy_models import TABLES
 from spec_math.block_level.methods import BRANCHING, CHAINS, DISTINCT, FAVOURED, SEQUENCES, STEMS, TREES, named
-from spec_math.decision import interval
+from spec_math.sequential.decision import interval
 from spec_math.studies.frontier import further
 from spec_math.studies.frontier.contenders import Regime
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from proofs_tests.studies.frontier.toy_models import DRAFT, TABLES, TARGET, quiet
 from spec_math.cli import app
 from spec_math.studies.blocks.comparison import BlockModels
-from spec_math.studies.frontier.comparison import parsed
+from spec_math.studies.costs import parsed
 from spec_math.studies.frontier.contenders import at
 from spec_math.studies.frontier.study import FrontierRequest, parsed_temperatures, study
 
@@ -22,7 +22,7 @@ def test_the_command_writes_table_and_picture(tmp_path: Path) -> None:
     arguments = ["frontier", "--target", f"{tmp_path}/t.json", "--draft", f"{tmp_path}/d.json", "--samples", "16"]
     answer = CliRunner().invoke(app, [*arguments, "--nodes", "2,4", "--temperature", "1,.5", "--out", f"{tmp_path}/o"])
     assert answer.exit_code == 0, answer.output
-    assert {path.suffix for path in (tmp_path / "o").iterdir()} == {".html", ".json", ".csv", ".svg"}
+    assert {path.suffix for path in (tmp_path / "o").iterdir()} == {".html", ".json", ".csv", ".tex", ".svg", ".pdf"}
     assert "mean top-1 mass 0.50" in answer.output
     wrong = CliRunner().invoke(app, [*arguments[:-1], "0"])
     assert (wrong.exit_code, "at least 1" in wrong.output) == (2, True)

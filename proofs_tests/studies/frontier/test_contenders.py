@@ -18,9 +18,9 @@ from spec_math.block_level import target_only
 from spec_math.block_level.lengths import target_text
 from spec_math.block_level.likeliest_tree import of_draft, of_ranks, of_target
 from spec_math.block_level.methods import CHOSEN, SEQUENCES, STATIC, TREES
-from spec_math.decision import interval
 from spec_math.language import Table
 from spec_math.papers import delayed
+from spec_math.sequential.decision import interval
 from spec_math.studies.frontier import contenders, further
 from spec_math.studies.frontier.contenders import Contender, Regime
 from spec_math.studies.lengths.units import Key, Units

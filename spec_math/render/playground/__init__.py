@@ -8,9 +8,9 @@ PARTS = ("laws.js", "view.js")
 
 INTRODUCTION = (
     "Drag the bars, or step to them with Tab and use the arrow keys (Page Up and Down for larger steps). The green "
-    "bars show how often the emitted token is a draft, the black line the optimum for independent drafts. Choose a "
+    "bars show how often the emitted token is a draft, the upright line the optimum for independent drafts. Choose a "
     "scheme to see its coupling: green where a draft is kept, yellow where it is lost. The two lossy rules at the end "
-    "keep more drafts the less strict they are; their black line is the most that any rule keeps of one draft at the "
+    "keep more drafts the less strict they are; their upright line is the most that any rule keeps of one draft at the "
     "same total variation. All of it is computed in this page, by walking every path of each verifier."
 )
 

@@ -22,6 +22,7 @@ from spec_math.samplers.smallest import TRIED, smallest
 from spec_math.samplers.subject import NUMBERS, Subject
 from spec_math.studies.arguments import Progress, absolute, masses_of, together
 from spec_math.studies.audits.table import result_of
+from spec_math.studies.certificates import saved
 from spec_math.verdict import Lossy
 
 
@@ -45,6 +46,8 @@ class AuditRequest:
     replaced: tuple[str, ...] = ()
     temperature: str | None = None
     given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    certificate: Path | None = None
+    chain: Path | None = None
     command: str | None = None
     library: str | None = None
 
@@ -71,8 +74,8 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     >>> study(request, subject_of, lambda what, steps: lambda done: None).exit_code
     0
     """
-    if request.test is not None:
-        check_writable(request.test.parent)
+    for file in filter(None, (request.test, request.certificate, request.chain)):
+        check_writable(file.parent)
     if request.outside:
         numbers = request.numbers or "float64"
         value = program(request.command, request.library, numbers)
@@ -97,6 +100,8 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
         result = replace(
             result, finding=f"{result.finding}, {grid} bisected", notes=(*result.notes, Note(BISECTED.format(grid)))
         )
+    written = *saved(found.verdict, request.certificate), *saved(found.verdict, request.chain)
+    result = replace(result, notes=(*result.notes, *written))
     if request.test is None:
         return result
     said = "No test was written, because no case failed."

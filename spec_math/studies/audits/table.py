@@ -54,8 +54,8 @@ def result_of(
     last = found.last
     notes = [Note(said, what) for what, said in sentences(last, likenesses)]
     if smaller is not None:
-        notes.append(Note(laws_of(smaller), "the smallest failing case"))
-        notes.append(Note(str(smaller.verdict).partition("\n")[0], "the smallest failing case"))
+        verdict = str(smaller.verdict).partition("\n")[0]
+        notes.append(Note(f"{laws_of(smaller)} {verdict}", "the smallest failing case"))
         if test:
             notes.append(Note(test, "a test that fails until the function is repaired", code=True))
     left = len(last.law | last.wanted) - MOST

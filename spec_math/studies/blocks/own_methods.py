@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Any, cast
 
@@ -22,7 +23,7 @@ from spec_math.samplers.standard import PREFIXES, standard_models
 from spec_math.studies.arguments import Progress
 from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest
 from spec_math.studies.blocks.run import start
-from spec_math.verdict import Lossless, Lossy, Verdict
+from spec_math.verdict import Lossless, Lossy, Undecided, Verdict
 
 PATHS = 2_000
 """A block of a table is added up over every path where V^(K · L + 1) is at most so much; else it is run."""
@@ -94,20 +95,35 @@ def judge(method: OwnMethod) -> Verdict:
     >>> bool(judge(load_method("spec_math.block_level.chain:generate")))
     True
     """
-    paths, left = 0, None
+    paths, left, evidence = 0, None, ()
     for (target, draft), prefix in product(standard_models(), PREFIXES):
 
         def block(coin: Coin, prefix: tuple[int, ...], target: Any = target, draft: Any = draft) -> Any:
             return method.generate(coin, target, draft, prefix, JUDGED, JUDGED)
 
         verdict = check_lossless_block(block, target, JUDGED + 1, 1, prefix)
+        if not isinstance(verdict, Undecided):
+            shown = tuple(partial(_with_models, method, draft, prefix, make) for make in verdict.evidence)
+            verdict = replace(verdict, evidence=shown)
         if isinstance(verdict, Lossy):
             return verdict
         if isinstance(verdict, Lossless):
-            paths += verdict.paths
+            paths, evidence = paths + verdict.paths, evidence + verdict.evidence
         else:
             left = verdict
-    return Lossless(paths) if left is None else left
+    return Lossless(paths, evidence=evidence) if left is None else left
+
+
+def _with_models(method: OwnMethod, draft: Any, prefix: tuple[int, ...], make: Callable[[], Any]) -> Any:
+    """Return a certificate with the arguments of the method, so that it can be replayed."""
+    taken = ["coin", "target", "draft", "prefix", JUDGED, JUDGED][: 5 if method.one else 6]
+    size = len(draft(prefix))
+    texts = [text for length in range(JUDGED + 1) for text in product(range(size), repeat=length)]
+    header = {"of": method.name, "call": [[None, role] for role in taken]}
+    rows = {text: draft(prefix + text) for text in texts}
+    certificate = make()
+    claims = (replace(one, header=one.header | header, draft=rows) for one in certificate.claims)
+    return replace(certificate, claims=tuple(claims))
 
 
 def run(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from spec_math.arrays import count
 from spec_math.block_level.methods import CHAINS, METHODS, Method, named
+from spec_math.files.whole import check_writable
 from spec_math.mean import known
 from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table, curve, sentences
 from spec_math.studies.arguments import Progress, limited, parsed_ks, together
@@ -32,6 +33,7 @@ from spec_math.studies.blocks.own_methods import judge, load_method, with_own
 from spec_math.studies.blocks.own_methods import run as run_method
 from spec_math.studies.blocks.run import LEGEND, lines, marked, reached, run, shaped, start
 from spec_math.studies.blocks.run import generate as generate_text
+from spec_math.studies.certificates import saved
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Blocks:
     samples: int = 800
     seed: int = 0
     methods: tuple[str, ...] = ()
+    certificate: Path | None = None
+    chain: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -103,12 +107,19 @@ def study(request: Blocks, progress: Progress) -> Result:
     lookaheads = parsed_ks(request.lookaheads, "--lookahead", "4,8", LONGEST)
     samples = count(request.samples, "--samples")
     own = [load_method(place) for place in request.methods]
+    places = [place for place in (request.certificate, request.chain) if place is not None]
+    for place in places:
+        if len(own) != 1:
+            raise ValueError(f"{place} would be about one --method; got {len(own)}")
+        check_writable(place.parent)
     models = models_of(request.target, request.draft, request.prefix)
     asked = BlockRequest(models, ks, lookaheads, samples, request.seed)
     judged = [(method, judge(method)) for method in own]
     found = compare_blocks(asked, progress)
     runs = [(method, verdict, run_method(method, asked, found, progress, verdict)) for method, verdict in judged]
-    return with_own(result_of(found), runs)
+    result = with_own(result_of(found), runs)
+    notes = [note for _, verdict in judged for place in places for note in saved(verdict, place)]
+    return replace(result, notes=(*result.notes, *notes))
 
 
 def explain(request: BlockExample) -> Result:

@@ -12,9 +12,10 @@ from spec_math.arrays import count
 from spec_math.files.whole import write_whole
 from spec_math.language.recorded import Ask, Recorded
 from spec_math.result import Note, Result
+from spec_math.studies import costs
 from spec_math.studies.arguments import Progress, parsed_ks, together
 from spec_math.studies.blocks.comparison import BlockModels, from_tables
-from spec_math.studies.frontier import comparison, contenders
+from spec_math.studies.frontier import contenders
 from spec_math.studies.frontier.comparison import Asked, compare
 from spec_math.studies.frontier.contenders import LONGEST
 from spec_math.studies.frontier.table import result_of
@@ -64,8 +65,8 @@ def budgets_of(request: FrontierRequest) -> Asked:
     """
     budgets = parsed_ks(request.budgets, "--nodes", "4,8,16,32,64")
     samples = count(request.samples, "--samples")
-    costs = comparison.parsed(request.costs, request.batch)
-    return Asked(tuple(sorted(set(budgets))), costs, samples, request.seed, request.everyone)
+    stated = costs.parsed(request.costs, request.batch)
+    return Asked(tuple(sorted(set(budgets))), stated, samples, request.seed, request.everyone)
 
 
 def compared(pairs: Sequence[tuple[str, BlockModels]], request: FrontierRequest, progress: Progress) -> Result:

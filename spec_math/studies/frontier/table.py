@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spec_math.block_level.methods import TREES, Drafts
-from spec_math.decision import THIN
 from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, curve, sentences
+from spec_math.sequential.decision import THIN
 from spec_math.studies.frontier.comparison import CONFIDENCE, Asked, Frontier
 
 
 def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
-    """Return what was found; the finding is how sharp the first models are, and what to take for them.
+    """Return what was found; the finding is what to take for the first models, the setting how sharp they are.
 
     >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
     >>> from spec_math.studies.frontier.contenders import drafting_itself
@@ -26,26 +26,26 @@ def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
     """
     columns = (
         Column("method"),
-        *(Column(f"{budget} nodes", "mean", "tokens per call of the target") for budget in asked.budgets),
         Column("fastest shape"),
-        Column("tokens per call", "mean", "tokens per call of the target"),
         Column("speed-up", "mean", "times plain decoding", digits=2),
+        Column("tokens per call", "mean", "tokens per call of the target"),
         Column("bound", "mean", "tokens per call of the target"),
         Column("share of bound", "mean", "of the tokens per call", digits=2, heading="share"),
         Column("samples", "count", "of the method"),
+        *(Column(f"{budget} nodes", "mean", "tokens per call of the target") for budget in asked.budgets),
         Column("page", shown=False),
     )
     rows = [
         Row(
             (
                 point.method.name,
-                *(held.tokens if (held := one.point(point.method, n)) is not None else None for n in asked.budgets),
                 str(point.shape),
-                point.tokens,
                 point.faster,
+                point.tokens,
                 point.bound,
                 point.share,
                 point.tokens.samples,
+                *(held.tokens if (held := one.point(point.method, n)) is not None else None for n in asked.budgets),
                 point.method.page,
             ),
             group=one.regime.title,
@@ -54,13 +54,13 @@ def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
         for point in one.fastest
     ]
     table = Table("frontier", "Tokens per call under a budget of verified nodes", columns, tuple(rows))
-    first = found[0]
-    finding = f"{first.regime.facts}. {advice(found[:1])[0]}"
+    finding, setting = advice(found[:1])[0], f"{found[0].regime.title}: {found[0].regime.facts}."
     names = list(dict.fromkeys(one.regime.name for one in found))
     drawn = [one for name in names for one in pictures([own for own in found if own.regime.name == name], asked)]
     title = "The fastest drafts, tree and verifier under each budget"
     tables = table, bounds(found, asked.budgets)
-    return Result("frontier", title, finding, tables, tuple(drawn), sentences(_notes(found, asked)))
+    notes = sentences(_notes(found, asked))
+    return Result("frontier", title, finding, tables, tuple(drawn), notes, setting=setting)
 
 
 def bounds(found: Sequence[Frontier], budgets: Sequence[int]) -> Table:
@@ -172,7 +172,7 @@ def pictures(found: Sequence[Frontier], asked: Asked) -> tuple[Picture, Picture]
             name.replace(" ", "-"),
             f"Tokens per call under a node budget: {name}",
             f"{source}. Each row is a kind of drafts; each method has its best shape for the budget. Bars are "
-            "intervals that hold together with 99 %. Black is the estimated upper bound of any verifier.",
+            "intervals that hold together with 99 %. The thick line is an estimated upper bound.",
             tuple(_row(one, kind, asked) for kind in kinds for one in found),
             len(found),
         ),

@@ -19,9 +19,9 @@ from spec_math.block_level.lengths.monte_carlo import GatheredLaws, extended, wi
 from spec_math.block_level.methods import DISTINCT, METHODS, Drafts, Method, named
 from spec_math.block_level.tree import Node
 from spec_math.chance import sample
-from spec_math.decision import FLOAT
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
+from spec_math.sequential.decision import FLOAT
 
 TEXTS = 1
 """Texts that the target writes in a unit: two units of one text tell more than one of two."""

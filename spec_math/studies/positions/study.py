@@ -304,7 +304,7 @@ def against_k(found: Comparison) -> Picture:
     return Picture(
         "comparison",
         "Acceptance against the number of drafts",
-        "Each line is a verifier. The black line is the optimum of i.i.d. drafts. Bars are two standard errors over "
+        "Each line is a verifier. The thick line is the optimum of i.i.d. drafts. Bars are two standard errors over "
         "positions.",
         (panel,),
     )

@@ -1,0 +1,31 @@
+"""What the certificate of a verdict on a sampler as it is costs, beside the verdict alone."""
+
+from __future__ import annotations
+
+from benchmarks.table import Row, ratio_row
+from proofs_tests.certificates.followed import plain
+from spec_math.audit import judge, subject_of
+from spec_math.certificates import check_followed
+from spec_math.samplers.case import default
+from spec_math.samplers.certificate import Certificate
+
+
+def rows() -> list[Row]:
+    """Measure a chain of two drafts on the zoo's toy: 185 boxes, Fractions."""
+    subject, case = subject_of(plain.chain), default(2)
+    found = judge(subject, case)
+    document = Certificate((found,)).document()
+
+    def verdict() -> object:
+        return judge(subject, case)
+
+    return [
+        ratio_row(
+            "writing a certificate of 185 boxes",
+            (lambda: Certificate((found,)).document(), verdict),
+            2.0,
+            "the verdict",
+        ),
+        ratio_row("adding up its boxes", (lambda: check_followed.check(document, run=0), verdict), 0.2, "the verdict"),
+        ratio_row("checking it, with runs", (lambda: check_followed.check(document), verdict), 1.0, "the verdict"),
+    ]

@@ -1,0 +1,594 @@
+"""Certificates of followed samplers: right ones, forged ones, and what shows that an accepted forgery is no lie.
+
+`python -m proofs_tests.certificates.followed_forgeries` tries 10,000 random single changes, and prints a table.
+"""
+
+# ruff: noqa: ARG005, T201
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from copy import deepcopy
+from fractions import Fraction
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from io import StringIO
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import Any
+
+from proofs_tests.certificates.checker_mutants import survivors
+from proofs_tests.certificates.followed import plain, with_numpy
+from proofs_tests.certificates.forgeries import forged
+from proofs_tests.size import kinds
+from spec_math import law
+from spec_math.certificates import check_followed
+from spec_math.chance import Coin
+from spec_math.samplers.case import Case, chain, position
+from spec_math.samplers.certificate import Certificate
+from spec_math.samplers.judgement import judge
+from spec_math.samplers.subject import subject_of
+
+Document = dict[str, Any]
+
+ONE = position(["1/4", "3/4"], ["1/2", "1/2"])
+TWO = position(["1/4", "3/4"], ["1/2", "1/2"], 2)
+THREE = position(["1/8", "1/4", "5/8"], ["1/2", "1/4", "1/4"])
+LINE = chain([["1/4", "3/4"], ["2/3", "1/3"]], [["1/2", "1/2"]])
+
+JUDGED: dict[str, tuple[Callable[..., Any], Case]] = {
+    "recursive": (plain.recursive, TWO),
+    "redraws": (plain.redraws, ONE),
+    "chain": (plain.chain, LINE),
+    "even chain": (plain.even_chain, LINE),
+    "wheel": (plain.wheel, ONE),
+    "sometimes": (plain.sometimes, ONE),
+    "out of range": (plain.out_of_range, ONE),
+    "with a generator": (plain.with_generator, ONE),
+    "new generator": (with_numpy.generator, THREE),
+    "old generator": (with_numpy.legacy, ONE),
+    "turned": (with_numpy.turned, ONE),
+    "race": (with_numpy.race, THREE),
+    "race of the draft": (with_numpy.race_of_draft, THREE),
+    "whole number": (with_numpy.whole, THREE),
+    "choice": (with_numpy.chosen, ONE),
+}
+"""Samplers, each on a case that is small."""
+
+
+@cache
+def true(name: str) -> Document:
+    """Return the certificate of a sampler of `JUDGED`."""
+    fn, case = JUDGED[name]
+    return Certificate((judge(subject_of(fn), case),)).document()
+
+
+def accepted(document: Document, module: ModuleType | Any = check_followed, run: int = 3) -> bool:
+    """Say whether a checker accepts a certificate."""
+    modules = dict(sys.modules)
+    try:
+        return bool(module.check(document, run=run))
+    except ValueError:
+        return False
+    finally:
+        sys.modules.update(modules)
+
+
+def confirmed(document: Document) -> bool:
+    """Say whether a certificate states what is so, by a program against a coin that shares no code with samplers."""
+    program = PROGRAMS[document["function"]["name"]]
+    return all(_confirmed(case, program, document["verdict"] == "lossless") for case in document["cases"])
+
+
+def _confirmed(case: Document, program: Callable[..., Any], lossless: bool) -> bool:
+    target, draft = ([[Fraction(one) for one in row] for row in case[name]] for name in ("target", "draft"))
+    ahead = int(case["lookahead"] or 0)
+    rows = draft if ahead else draft * case["k"]
+
+    def texts(coin: Coin) -> Any:
+        tokens = [coin.draw(row) for row in rows]
+        emitted = program(coin, tokens, target if ahead else target[0], draft if ahead else draft[0])
+        if not isinstance(emitted, list) or not all(token in range(len(target[0])) for token in emitted):
+            return "fault"
+        while len(emitted) < case["horizon"]:
+            emitted = [*emitted, coin.draw(target[len(emitted) % len(target)])]
+        return tuple(emitted[: case["horizon"]])
+
+    def wanted(coin: Coin) -> Any:
+        return tuple(coin.draw(target[place % len(target)]) for place in range(case["horizon"]))
+
+    emits, wants = law(texts), law(wanted)
+    if lossless:
+        return sum(abs(emits.get(text, 0) - wants.get(text, 0)) for text in {**emits, **wants}) / 2 < Fraction(
+            1, 10**14
+        )
+    shown = {text.strip("[]") for text in case["texts"]}
+    more = [emits[text] - wants.get(text, 0) for text in emits if text == "fault" or ", ".join(map(str, text)) in shown]
+    return sum(more) > 0
+
+
+def _residual(target: Any, draft: Any) -> Any:
+    rest = [max(Fraction(0), t - d) for t, d in zip(target, draft, strict=True)]
+    return [one / sum(rest) for one in rest] if sum(rest) else target
+
+
+def _recursive(coin: Coin, tokens: Any, target: Any, draft: Any) -> Any:
+    for token in tokens:
+        if coin.flip(min(Fraction(1), target[token] / draft[token])):
+            return [token]
+        target = _residual(target, draft)
+    return [coin.draw(target)]
+
+
+def _redraws(coin: Coin, tokens: Any, target: Any, draft: Any) -> Any:
+    kept = coin.flip(min(Fraction(1), target[tokens[0]] / draft[tokens[0]]))
+    return [tokens[0] if kept else coin.draw(target)]
+
+
+def _chain(coin: Coin, tokens: Any, target: Any, draft: Any, even: bool = False) -> Any:
+    for place, token in enumerate(tokens):
+        if not coin.flip(min(Fraction(1), target[place][token] / draft[place][token])):
+            return [*tokens[:place], coin.draw(_residual(target[place], draft[place]))]
+    size = len(target[0])
+    return [*tokens, coin.draw([Fraction(1, size)] * size if even else target[-1])]
+
+
+def _sometimes(coin: Coin, tokens: Any, target: Any, draft: Any) -> Any:
+    if coin.flip(max(Fraction(0), min(Fraction(1), (target[tokens[0]] - Fraction(1, 8)) / draft[tokens[0]]))):
+        return [tokens[0]]
+    return "fault" if coin.flip(Fraction(1, 2)) else [coin.draw(target)]
+
+
+def _turned(coin: Coin, tokens: Any, target: Any, draft: Any) -> Any:
+    kept = coin.flip(min(Fraction(1), draft[tokens[0]] / target[tokens[0]]))
+    return [tokens[0] if kept else coin.draw(_residual(target, draft))]
+
+
+def _even(coin: Coin, target: Any) -> Any:
+    return [coin.draw([Fraction(1, len(target))] * len(target))]
+
+
+PROGRAMS: dict[str, Callable[..., Any]] = {
+    "recursive": _recursive,
+    "redraws": _redraws,
+    "chain": _chain,
+    "even_chain": lambda coin, *laws: _chain(coin, *laws, even=True),
+    "wheel": lambda coin, tokens, target, draft: [coin.draw(target)],
+    "sometimes": _sometimes,
+    "out_of_range": lambda coin, tokens, target, draft: [coin.draw([Fraction(1, 3)] * 3)],
+    "with_generator": _recursive,
+    "generator": _recursive,
+    "legacy": _recursive,
+    "turned": _turned,
+    "race": lambda coin, tokens, target, draft: [coin.draw(target)],
+    "race_of_draft": lambda coin, tokens, target, draft: [coin.draw(draft)],
+    "whole": lambda coin, tokens, target, draft: _even(coin, target),
+    "chosen": lambda coin, tokens, target, draft: _even(coin, target),
+}
+"""The samplers again, as programs against a coin."""
+
+
+def lies(name: str, seed: int, many: int) -> Iterator[tuple[str, bool, bool]]:
+    """Try random single changes of a certificate: words on each, whether it is accepted, and whether it is a lie."""
+    for said, document in islice(forged(true(name), seed), many):
+        taken = accepted(document)
+        yield said, taken, taken and not confirmed(document)
+
+
+def main() -> None:
+    """Print the table of 10,000 changes."""
+    total: Counter[str] = Counter()
+    for place, name in enumerate(JUDGED):
+        found = list(lies(name, place, 10_005 // len(JUDGED)))
+        counts = len(found), sum(taken for _, taken, _ in found), sum(lie for *_, lie in found)
+        total.update(dict(zip(("changes", "accepted", "lies"), counts, strict=True)))
+        print(f"{name:20} {counts[0]:6} changes, {counts[1]:4} accepted, {counts[2]} of them untrue")
+        print(*(f"    untrue: {said}" for said, _, lie in found if lie), sep="\n", end="")
+    print(dict(total))
+    print("changes of the checker that no case notices:", *living(1), sep="\n")
+
+
+def changed(name: str, change: Callable[[Document], Any]) -> Document:
+    """Return a certificate after a change in place."""
+    document = deepcopy(true(name))
+    _ = change(document)
+    return document
+
+
+def put(value: Any, *place: Any) -> Callable[[Document], None]:
+    """Return a change that puts a value at a place."""
+
+    def change(document: Document) -> None:
+        at: Any = document
+        for key in place[:-1]:
+            at = at[key]
+        at[place[-1]] = value
+
+    return change
+
+
+def node(document: Document, kind: str, which: int = 0) -> list[Any]:
+    """Return a node of a kind."""
+    return [one for one in document["nodes"] if one[0] == kind][which]
+
+
+def on_node(kind: str, place: int, value: Any, which: int = 0) -> Callable[[Document], None]:
+    """Return a change of an entry of a node."""
+    return lambda document: node(document, kind, which).__setitem__(place, value)
+
+
+def replaced_row(name: str, row: list[str]) -> Callable[[Document], None]:
+    """Return a change of the first row of target or draft."""
+    return put([row], "cases", 0, name)
+
+
+WRITTEN: dict[str, tuple[str, Callable[[Document], None]]] = {
+    "another format": ("recursive", put("spec_math paths certificate, version 1", "format")),
+    "it assumes more": ("recursive", put("whatever", "assumed")),
+    "no verdict": ("recursive", put("fine", "verdict")),
+    "lossy called lossless": ("redraws", put("lossless", "verdict")),
+    "no cases": ("recursive", put([], "cases")),
+    "another file": ("recursive", put("0" * 64, "function", "sha256")),
+    "another function of the file": ("recursive", put("hopeful", "function", "name")),
+    "a function that is not there": ("recursive", put("nowhere", "function", "name")),
+    "a file that is not there": ("recursive", put("nowhere.py", "function", "file")),
+    "arguments exchanged": ("recursive", put(["tokens", "draft", "target"], "call", "placed")),
+    "arguments by wrong names": ("recursive", put([["x", "tokens"]], "call", "named")),
+    "one token for a tuple": ("recursive", put(True, "call", "one")),
+    "no generator": ("with a generator", put([], "call", "makes")),
+    "numbers of another kind": ("recursive", put("numpy.float64", "cases", 0, "numbers")),
+    "numbers that there are not": ("recursive", put("reals", "cases", 0, "numbers")),
+    "libraries are not replaced": ("old generator", put([], "libraries")),
+    "target that does not sum to 1": ("recursive", replaced_row("target", ["1/4", "1/2"])),
+    "target of another size": ("recursive", replaced_row("target", ["1/4", "1/2", "1/4"])),
+    "target with a negative mass": ("recursive", replaced_row("target", ["-1/4", "5/4"])),
+    "another target": ("recursive", replaced_row("target", ["3/8", "5/8"])),
+    "another draft": ("recursive", replaced_row("draft", ["3/4", "1/4"])),
+    "a target without rows": ("recursive", put([], "cases", 0, "target")),
+    "rows of a chain": ("recursive", put(1, "cases", 0, "lookahead")),
+    "a horizon of nothing": ("recursive", put(0, "cases", 0, "horizon")),
+    "other number of drafts": ("recursive", put(1, "cases", 0, "k")),
+    "drafts left out": ("recursive", lambda d: d["cases"][0]["drafted"].pop()),
+    "drafts never drawn": ("redraws", put([[[7], 1]], "cases", 0, "drafted")),
+    "drafts twice": ("recursive", lambda d: d["cases"][0]["drafted"].append([[0, 1], 0])),
+    "a cut moved": ("recursive", on_node("cut", 2, ["3/8"])),
+    "a cut at the end": ("recursive", on_node("cut", 2, ["1"])),
+    "a cut at the start": ("recursive", on_node("cut", 2, ["0"])),
+    "a cut below 0": ("recursive", on_node("cut", 2, ["-1/8"])),
+    "cuts that fall": ("recursive", on_node("cut", 2, ["1/2", "1/4"])),
+    "a part left out": ("recursive", lambda d: node(d, "cut")[3].__setitem__(0, None)),
+    "parts exchanged": ("recursive", lambda d: node(d, "cut")[3].reverse()),
+    "a child too few": ("recursive", lambda d: node(d, "cut")[3].pop()),
+    "a node of another kind": ("recursive", on_node("cut", 0, "slice")),
+    "a child after its parent": ("recursive", lambda d: node(d, "cut")[3].__setitem__(0, len(d["nodes"]) - 1)),
+    "a child before the first": ("recursive", lambda d: node(d, "cut")[3].__setitem__(0, -1)),
+    "another number is cut": ("recursive", on_node("cut", 1, 5)),
+    "the last number is cut": ("recursive", on_node("cut", 1, -1)),
+    "a number too few": ("recursive", on_node("end", 1, "")),
+    "a number too many": ("recursive", on_node("end", 1, "uuuu")),
+    "a number of another kind": ("recursive", on_node("end", 1, "n")),
+    "another token": ("recursive", on_node("end", 2, [1])),
+    "a token that there is not": ("recursive", on_node("end", 2, [2])),
+    "two tokens at one position": ("recursive", on_node("end", 2, [0, 0])),
+    "no token": ("recursive", on_node("end", 2, [])),
+    "an exception": ("recursive", on_node("end", 2, "ValueError")),
+    "an end with more": ("recursive", lambda d: node(d, "end").insert(1, "u")),
+    "other rates": ("race", on_node("race", 2, ["1/4", "1/8", "5/8"])),
+    "a rate below 0": ("race", on_node("race", 2, ["-1/8", "1/2", "5/8"])),
+    "winners left out": ("race", lambda d: (node(d, "race")[3].pop(), node(d, "race")[4].pop())),
+    "a winner twice": ("race", on_node("race", 3, [[0], [1], [1]])),
+    "winners exchanged": ("race", on_node("race", 3, [[1], [0], [2]])),
+    "no winner": ("race", lambda d: (node(d, "race")[3].append([]), node(d, "race")[4].append(0))),
+    "a number races twice": ("race", on_node("race", 1, [0, 0, 2])),
+    "fewer numbers race": ("race", on_node("race", 1, [0, 1])),
+    "the race of one number": ("race", on_node("race", 1, [0])),
+    "a whole number that is not even": ("wheel", on_node("race", 2, ["1/2", "1/6", "1/6", "1/6"])),
+    "a whole number of another size": ("wheel", on_node("race", 2, ["1/5"] * 4)),
+    "too little to refute": ("redraws", lambda d: node(d, "cut", 0).__setitem__(3, [None, None])),
+    "another text": ("redraws", put(["[1]"], "cases", 0, "texts")),
+    "a text that there is not": ("redraws", put(["[5]"], "cases", 0, "texts")),
+    "no text": ("redraws", put([], "cases", 0, "texts")),
+    "a text doubled": ("even chain", lambda d: d["cases"][0]["texts"].extend(["[0, 0]", "[0, 0]"])),
+    "floats called exact": ("new generator", put(True, "cases", 0, "exact")),
+}
+"""Forgeries written by hand, each of a certificate: nearly all are to be rejected."""
+
+
+def toy(cut: Fraction, case: Document, verdict: str = "lossless") -> Document:
+    """Return a certificate of one uniform number that is cut in two: token 0 below the cut, token 1 above it."""
+    known = {"k": 1, "lookahead": 0, "horizon": 1, "numbers": "numpy.float64", "exact": False, "drafted": [[[], 2]]}
+    rows = {"target": [["1/4", "3/4"]], "draft": [["1/2", "1/2"]], "coins": 1, "texts": ["[0]"]}
+    return {
+        "format": check_followed.FORMATS[0],
+        "verdict": verdict,
+        "assumed": check_followed.ASSUMED,
+        "function": {"file": "sampler.py", "name": "sampler", "sha256": ""},
+        "call": {"placed": ["target", "draft"], "named": [], "one": False, "makes": []},
+        "libraries": [],
+        "cases": [known | rows | case],
+        "nodes": [["end", "u", [0]], ["end", "u", [1]], ["cut", 0, [str(cut)], [0, 1]]],
+    }
+
+
+def rounded(coins: int, size: int, digits: int) -> Fraction:
+    """Return the total variation that rounding explains, coin by coin, as the page on rounding derives it."""
+    unit, total = Fraction(1, 2**digits), Fraction(0)
+    for coin in range(coins):
+        errors = (size + 4 + 2 * coin) * unit
+        total += 1 if errors >= 1 else min(Fraction(1), errors / (1 - errors) + 2 * unit)
+    return total
+
+
+TINY = Fraction(1, 2**200)
+
+
+def at_the_bound() -> Iterator[tuple[str, bool, Document]]:
+    """Yield certificates of toys that are as far off as rounding explains, and a little farther."""
+    quarter = Fraction(1, 4)
+    for numbers, digits in (("numpy.float64", 53), ("numpy.float32", 24), ("torch.float64", 53), ("torch.float32", 24)):
+        most = rounded(1, 2, digits)
+        for verdict, accepted_at in (("lossless", True), ("lossy", False)):
+            given = {"numbers": numbers}
+            yield f"{numbers} {verdict} at the bound", accepted_at, toy(quarter + most, given, verdict)
+            yield f"{numbers} {verdict} beyond it", not accepted_at, toy(quarter + most + TINY, given, verdict)
+    for numbers, digits, cap in (("numpy.float16", 11, 100), ("torch.float16", 11, 100), ("torch.bfloat16", 8, 100)):
+        most = Fraction(1, cap)
+        yield f"{numbers} at the cap", True, toy(quarter + min(most, rounded(1, 2, digits)), {"numbers": numbers})
+        yield (
+            f"{numbers} beyond the cap",
+            False,
+            toy(quarter + min(most, rounded(1, 2, digits)) + TINY, {"numbers": numbers}),
+        )
+        yield (
+            f"{numbers} lossy",
+            True,
+            toy(quarter + rounded(3, 2, digits) + TINY, {"numbers": numbers, "coins": 3}, "lossy"),
+        )
+        yield (
+            f"{numbers} lossy at it",
+            False,
+            toy(quarter + rounded(3, 2, digits), {"numbers": numbers, "coins": 3}, "lossy"),
+        )
+    many = "u" * 3000
+    long = toy(quarter + Fraction(1, 10**4), {"numbers": "numpy.float32"})
+    long["nodes"][:2] = [["end", many, [0]], ["end", many, [1]]]
+    yield "at the cap of float32", True, long
+    longer = deepcopy(long)
+    longer["nodes"][2][2] = [str(quarter + Fraction(1, 10**4) + TINY)]
+    yield "beyond the cap of float32", False, longer
+    yield "exact", True, toy(quarter, {"exact": True})
+    yield "exact and off", False, toy(quarter + TINY, {"exact": True})
+    yield "exact and lossy", True, toy(quarter + TINY, {"exact": True}, "lossy")
+    yield "exact and not lossy", False, toy(quarter, {"exact": True}, "lossy")
+
+
+ALLOWED = {"numbers of another kind", "a whole number of another size", "floats called exact"}
+"""Changes written by hand that leave a certificate true."""
+
+
+def script_of(module: ModuleType, *left: Any, turn: int = 0) -> Any:
+    """Return a script with these numbers left."""
+    script: Any = module.Script()
+    script.left, script.turn, script.turns = list(left), turn, 3
+    return script
+
+
+def of_python(module: ModuleType) -> Any:
+    """Draw by each of the stand-ins for Python's random."""
+    evenly, heavy = ([0], [Fraction(1)] * 3, [2]), ([0], [Fraction(1)] * 4, [1, 3])
+    script = script_of(module, ("u", 0.5), ("n", evenly), ("u", 0.9), ("n", heavy), ("n", None), ("u", 0.25), turn=1)
+    names = module.pythons(script.take)
+    random = names["Random"](7)
+    drawn = [names["random"](), names["randrange"](3), names["choices"]([0, 1], [1, 1]), random.choice("abcd")]
+    return [*drawn, random.randint(5, 5), names["uniform"](1, 3), script.left, script.turns, names["getrandbits"]]
+
+
+def of_numpy(module: ModuleType) -> Any:
+    """Draw by each of the stand-ins for np.random."""
+    three, two = ([0], [Fraction(1)] * 3, [2]), ([0], [Fraction(1)] * 2, [1])
+    left = [
+        ("u", 0.5),
+        ("u", 0.25),
+        ("u", 0.75),
+        ("u", 0.5),
+        ("u", 0.5),
+        ("n", three),
+        ("n", three),
+        ("n", two),
+        ("n", two),
+    ]
+    left += [("u", 0.3), ("u", 0.3), ("n", three), ("e", 0.5), ("e", 0.25), ("e", 0.125), ("e", 2.0)]
+    script = script_of(module, *left)
+    names = module.numpys(script.take)
+    rng = names["default_rng"](3)
+    drawn = [rng.random(), rng.random(2, dtype="float32"), names["rand"](), names["rand"](1), rng.integers(3)]
+    drawn += [names["randint"](4, 7), rng.integers(5, 6, endpoint=True), rng.choice([7, 8])]
+    drawn += [rng.choice(3, p=[0.25, 0.25, 0.5]), rng.choice([5, 6], p=[0.25, 0.75], size=1), rng.choice(3)]
+    drawn += [rng.exponential(size=2), rng.standard_exponential(), names["exponential"](2, 1)]
+    script.left = [("u", 0.5)] * 5
+    drawn += [rng.uniform(1, 3), names["ranf"](), names["sample"](), names["random_sample"](), names["uniform"](size=1)]
+    shown = [
+        (getattr(one, "dtype", None), getattr(one, "shape", None), getattr(one, "tolist", lambda: 0)()) for one in drawn
+    ]
+    return str((shown, script.left, names["normal"].__name__, names["Generator"].__name__))
+
+
+def of_numpy_refused(module: ModuleType) -> Any:
+    """Choose without replacement."""
+    script = script_of(module, ("u", 0.5), ("u", 0.5))
+    return module.numpys(script.take)["choice"](3, size=2, replace=False, p=[0.2, 0.3, 0.5]).tolist()
+
+
+def of_numpy_once(module: ModuleType) -> Any:
+    """Choose one without replacement, which is a plain choice."""
+    script = script_of(module, ("u", 0.5))
+    return int(module.numpys(script.take)["choice"](3, replace=False, p=[0.2, 0.3, 0.5]))
+
+
+def of_torch(module: ModuleType) -> Any:
+    """Draw by each of the stand-ins for torch."""
+    import torch
+
+    by = ([0], [Fraction(1, 4), Fraction(3, 4)], [1])
+    script = script_of(module, *[("u", 0.25 * place) for place in range(5)], ("t", by), ("t", None), ("t", by), turn=2)
+    names = module.torches(script.take)
+    rows = torch.tensor([[0.25, 0.75], [1.0, 0.0]])
+    drawn = [names["rand"](2), names["rand"]((1,), generator=None), names["rand_like"](rows[0])]
+    drawn += [names["multinomial"](rows, 1), names["multinomial"](rows[0], 1)]
+    script.left = [("t", by)] * 2
+    drawn += [names["multinomial"](rows[0], 2, replacement=True)]
+    return str((drawn, script.left, script.turns, names["randn"], names["bernoulli"], names["normal"]))
+
+
+def of_torch_refused(module: ModuleType) -> Any:
+    """Draw two tokens without replacement."""
+    import torch
+
+    script = script_of(module, ("t", None), ("t", None))
+    return module.torches(script.take)["multinomial"](torch.tensor([0.5, 0.5]), 2).tolist()
+
+
+def of_script(module: ModuleType) -> Any:
+    """Write the numbers of a path, and take them."""
+    known = {0: ("u", (Fraction(1, 4), Fraction(1, 2))), 2: ("nt", ([2], [Fraction(1)] * 2, [1]))}
+    known |= dict.fromkeys((3, 4), ("e", ([3, 4], [Fraction(1, 4), Fraction(3, 4)], [1])))
+    known |= {7: ("u", (Fraction(0), Fraction(1, 2**60)))}
+    known |= dict.fromkeys((8, 9), ("e", ([8, 9], [Fraction(0), Fraction(3, 4)], [1])))
+    shown: list[Any] = []
+    for turn, bits in ((0, 53), (1, 53), (2, 53), (3, 53), (5, 24), (4, 24), (0, 11)):
+        script = script_of(module, turn=turn)
+        script.write(known, "uunee" + "etuee", bits)
+        shown.append(list(script.left))
+    return str(shown)
+
+
+def taken(*left: Any, kind: str, weights: Any = (), turn: int = 0) -> Callable[[ModuleType], Any]:
+    """Return a case: a number is taken from a script; what is left, and how many turns there are, is seen."""
+
+    def case(module: ModuleType) -> Any:
+        script = script_of(module, *left, turn=turn)
+        try:
+            return script.take(kind, weights), script.left, script.turns
+        except ValueError:
+            return "refused", script.left
+
+    return case
+
+
+WEIGHED = "t", ([0], [Fraction(1, 4), Fraction(3, 4)], [0, 1])
+
+UNITS: dict[str, Callable[[ModuleType], Any]] = {
+    "Python's random": of_python,
+    "np.random": of_numpy,
+    "np.random without replacement": of_numpy_refused,
+    "np.random one without replacement": of_numpy_once,
+    "a script": of_script,
+    "a uniform": taken(("u", 0.5), kind="u"),
+    "another kind": taken(("u", 0.5), kind="e"),
+    "none left": taken(kind="u"),
+    "by these weights": taken(WEIGHED, kind="t", weights=[1, 3]),
+    "by these weights, turned": taken(WEIGHED, ("u", 1), kind="t", weights=[1, 3], turn=5),
+    "by other weights": taken(WEIGHED, kind="t", weights=[1, 2]),
+    "by fewer weights": taken(WEIGHED, kind="t", weights=[1]),
+    "by any weights": taken(("t", None), kind="t", weights=[0, 1, 0, 2, 1, 1], turn=2),
+    "many turns": taken(("n", None), kind="n", weights=[1] * 7, turn=6),
+}
+"""Parts of the checker that stand in for random numbers, called one by one."""
+
+KNOWN = {0: ("u", (Fraction(1, 4), Fraction(1, 2))), 1: ("t", ([1], [Fraction(1, 4), Fraction(3, 4)], [0, 1]))}
+
+
+def parts(name: str, *about: Any) -> Callable[[ModuleType], Any]:
+    """Return a case: the parts that a division makes of what is known."""
+    return lambda module: str(getattr(module, name)(KNOWN, *about))
+
+
+UNITS |= {
+    "a cut": parts("cut", 0, ["3/8"]),
+    "two cuts": parts("cut", 0, ["3/8", "7/16"]),
+    "a cut twice": parts("cut", 0, ["3/8", "3/8"]),
+    "a cut outside": parts("cut", 0, ["3/4"]),
+    "a cut of a token": parts("cut", 1, ["3/8"]),
+    "a first cut": parts("cut", 5, ["3/8"]),
+    "a race goes on": parts("race", [1], ["1/4", "3/4"], [[0], [1]]),
+    "a race goes on, in one": parts("race", [1], ["1/4", "3/4"], [[1, 0]]),
+    "a race goes on by other rates": parts("race", [1], ["1/2", "1/2"], [[0], [1]]),
+    "a race of a cut": parts("race", [0], ["1/2", "1/2"], [[0], [1]]),
+    "a race of a known number": parts("race", [1, 2], ["1/4", "3/4"], [[0], [1]]),
+    "a race of a known number at last": parts("race", [2, 1], ["1/4", "3/4"], [[0], [1]]),
+    "a race of two": parts("race", [2, 3], ["1/4", "3/4"], [[0], [1]]),
+    "an even race of two": parts("race", [2, 3], ["1/2", "1/2"], [[0], [1]]),
+    "an even draw": parts("race", [4], ["1/2", "1/2"], [[0], [1]]),
+    "a draw with a 0": parts("race", [4], ["1/2", "0", "1/2"], [[0], [2]]),
+    "a draw with a 0 that wins": parts("race", [4], ["1/2", "0", "1/2"], [[0], [1], [2]]),
+    "a draw below 0": parts("race", [4], ["1/2", "-1/2", "1"], [[0], [1], [2]]),
+    "a draw a little below 0": parts("race", [4], ["1/2", "-1/4"], [[0], [1]]),
+    "a draw with nobody": parts("race", [4], ["1/2", "1/2"], [[0], [1], []]),
+    "a draw of a part": parts("race", [4], ["1/2", "1/2"], [[0]]),
+}
+
+
+def of_the_command(module: ModuleType) -> Any:
+    """Run the command on files: right ones, wrong ones, zipped ones."""
+    said: list[Any] = []
+    exact = {"exact": True, "numbers": "fractions"}
+    right, wrong = toy(Fraction(1, 4), exact), toy(Fraction(1, 8), exact)
+    place = f"{Path(plain.__file__).parent}/plain.py:below"
+    with TemporaryDirectory() as folder:
+        for name, text in (("right", json.dumps(right)), ("wrong", json.dumps(wrong)), ("none", "{"), ("other", "{}")):
+            for end in (".json", ".json.gz"):
+                file = Path(folder) / f"{name}{end}"
+                _ = file.write_bytes(gzip.compress(text.encode()) if end.endswith("z") else text.encode())
+                out = StringIO()
+                with redirect_stdout(out):
+                    code = module.main([str(file), "--function", place])
+                said.append((code, out.getvalue().replace(folder, "")))
+        with redirect_stdout(out):
+            said.append(module.main([str(Path(folder) / "right.json")]))
+    return said
+
+
+UNITS["the command"] = of_the_command
+
+UNITS_IN_TORCH = {"torch": of_torch, "torch without replacement": of_torch_refused}
+
+
+def cases() -> dict[str, Callable[[ModuleType], Any]]:
+    """Return what a changed checker is tried on: the cheap ones first."""
+
+    def asked(document: Document, run: int) -> Callable[[ModuleType], Any]:
+        return lambda module: module.check(document, run=run)
+
+    documents = {name: true(name) for name in JUDGED}
+    documents |= {name: changed(*change) for name, change in WRITTEN.items()}
+    bounds = {name: asked(document, 0) for name, _, document in at_the_bound() if "cap of float32" not in name}
+    sums = {f"sums: {name}": asked(document, 0) for name, document in documents.items()}
+    runs = {f"runs: {name}": asked(document, 3) for name, document in documents.items()}
+    return {**UNITS, **(UNITS_IN_TORCH if find_spec("torch") else {}), **bounds, **sums, **runs}
+
+
+EXPLAINED: list[tuple[str, str]] = []
+"""Changes of the checker that change nothing that it says: the line before and after."""
+
+
+def living(every: int) -> list[str]:
+    """Return the changes of the checker, one in `every`, that no case notices."""
+    if find_spec("torch"):
+        import_module("torch")  # not in the time of a case
+    return [str(one) for one in survivors(Path(check_followed.__file__), cases(), EXPLAINED, every)]
+
+
+def code_lines(file: Path) -> int:
+    """Return the lines of code of a file."""
+    return kinds(file.read_text(encoding="utf-8"))["code"]
+
+
+if __name__ == "__main__":
+    main()

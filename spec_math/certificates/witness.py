@@ -1,0 +1,194 @@
+"""Witnesses that a region is empty: products of facts, none of them negative and one positive, with the sum 0.
+
+Source: Krivine 1964 and Handelman 1988 for sums of products. A linear program in floats finds the products, and their
+numbers are solved for in fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations_with_replacement, islice
+from typing import Any, NamedTuple
+
+from spec_math.certificates.check_proof import plus, times, with_value
+
+Polynomial = dict[tuple[int, ...], Any]
+"""{exponents: coefficient}, without coefficients of 0."""
+
+Facts = tuple[tuple[Polynomial, frozenset[int]], ...]
+"""Polynomials, each with the signs that it can have."""
+
+Witness = list[tuple[Fraction, tuple[int, ...], Polynomial | None]]
+"""Terms: a number, the places of the facts that are multiplied, and a polynomial that multiplies an equality."""
+
+HIGHEST, MOST = 4, 2000
+"""The degree up to which products are tried where no fact has a higher one, and the most in one linear program."""
+
+
+class Product(NamedTuple):
+    """A product of facts by their places, with the sign that makes it nonnegative; `positive` says that it is not 0."""
+
+    sign: int
+    places: tuple[int, ...]
+    value: Polynomial
+    positive: bool
+
+    def times(self, other: Product) -> Product:
+        """Return the product of two products."""
+        value, places = times(self.value, other.value), self.places + other.places
+        return Product(self.sign * other.sign, places, value, self.positive and other.positive)
+
+
+def witness(facts: Facts, size: int, longest_product: int = 100) -> Witness | None:
+    """Return a witness that no point has these signs; None where none is found. `size` is the number of variables."""
+    zeros = [(at, own) for at, (own, signs) in enumerate(facts) if signs == {0} and own]
+    if (found := multiple(facts)) is not None:
+        return found
+    for at, own in zeros:
+        for variable in range(size):
+            if [sum(powers) for powers in own if powers[variable]] == [1]:
+                return _lifted(at, variable, facts, size)
+    one = Product(1, (), {(0,) * size: 1}, True)
+    known = [found for at, own in enumerate(facts) if (found := _nonnegative(at, *own)) is not None]
+    found = _sum_to_zero([one, *known], [(at, (0,) * size, own) for at, own in zeros])
+    highest = max(_degree(own) for own, _ in facts)
+    for degree in range(max(2, highest), max(HIGHEST, highest + 1) + 1) if found is None else ():
+        monomials = [
+            tuple(map(chosen.count, range(size)))
+            for many in range(degree)
+            for chosen in combinations_with_replacement(range(size), many)
+        ]
+        multiples = [
+            (at, powers, times(own, {powers: 1}))
+            for at, own in zeros
+            for powers in monomials
+            if _degree(own) + sum(powers) <= degree
+        ]
+        products, longest = [one], [(one, 0)]
+        while found is None and longest and len(longest[0][0].places) < longest_product:
+            longer = (
+                (product.times(more), at)
+                for product, start in longest
+                for at, more in enumerate(known[start:], start)
+                if _degree(product.value) + _degree(more.value) <= degree
+            )
+            longest = list(islice(longer, MOST))
+            products += [product for product, _ in longest]
+            if len(products) + len(multiples) > MOST:
+                break
+            found = _sum_to_zero(products, multiples)
+        if found is not None:
+            break
+    return found
+
+
+def alone(equality: Polynomial, variable: int) -> Polynomial:
+    """Return the value of a variable that occurs once in an equality, times a number."""
+    number = next(number for powers, number in equality.items() if powers[variable])
+    rest = {powers: other for powers, other in equality.items() if not powers[variable]}
+    return plus({}, rest, Fraction(-1) / number)
+
+
+def over(first: Polynomial, second: Polynomial) -> Polynomial | None:
+    """Return first / second, or None where the second does not divide the first."""
+    lead, found = max(second), dict[tuple[int, ...], Any]()
+    while first:
+        powers = tuple(map(int.__sub__, max(first), lead))
+        if min(powers) < 0:
+            return None
+        found[powers] = Fraction(first[max(first)]) / second[lead]
+        first = plus(first, times(second, {powers: found[powers]}), -1)
+    return found
+
+
+def multiple(facts: Facts) -> Witness | None:
+    """Return a witness that the last fact, of one sign, is impossible: its polynomial is a multiple of an equality."""
+    *equalities, (top, signs) = facts
+    for place, (own, zero) in enumerate(equalities):
+        quotient = over(top, own) if own and zero == {0} and signs in ({1}, {-1}) else None
+        if quotient is not None:
+            sign = Fraction(min(signs))
+            return [(sign, (len(facts) - 1,), None), (Fraction(1), (place,), plus({}, quotient, -sign))]
+    return None
+
+
+def _lifted(at: int, variable: int, facts: Facts, size: int) -> Witness | None:
+    """Return a witness by one for the facts with an equality put in; the sum of its terms is a multiple of it."""
+    value, total = alone(facts[at][0], variable), dict[tuple[int, ...], Any]()
+    found = witness(tuple((with_value(own, variable, value), signs) for own, signs in facts), size)
+    for number, places, factor in found or ():
+        term: Polynomial = plus({}, factor or {(0,) * size: 1}, number)
+        for place in places:
+            term = times(term, facts[place][0])
+        total = plus(total, term)
+    return found if not total or found is None else [*found, (Fraction(-1), (at,), over(total, facts[at][0]))]
+
+
+def _nonnegative(at: int, own: Polynomial, signs: frozenset[int]) -> Product | None:
+    """Return a fact as a product that is not negative: the polynomial, its negative or its square."""
+    if signs == {-1, 1}:
+        return Product(1, (at, at), times(own, own), True)
+    sign = 1 if signs <= {0, 1} else -1
+    return Product(sign, (at,), plus({}, own, sign), 0 not in signs) if signs in _ONE_SIDED else None
+
+
+_ONE_SIDED = [frozenset(signs) for signs in ({1}, {0, 1}, {-1}, {-1, 0})]
+
+
+def _degree(one: Polynomial) -> int:
+    return max(map(sum, one), default=0)
+
+
+def _sum_to_zero(
+    products: Sequence[Product], multiples: Sequence[tuple[int, tuple[int, ...], Polynomial]]
+) -> Witness | None:
+    """Return numbers, at least 0 for products and any for multiples of equalities, with the sum 0 and one positive."""
+    import numpy as np
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_matrix
+
+    values = [product.value for product in products] + [value for _, _, value in multiples]
+    rows: dict[Any, int] = {}
+    entries = [(rows.setdefault(k, len(rows) + 1), at, v) for at, value in enumerate(values) for k, v in value.items()]
+    entries += [(0, at, 1) for at, product in enumerate(products) if product.positive]
+    where, which, numbers = zip(*entries, strict=True)
+    matrix = csr_matrix((list(map(float, numbers)), (where, which)), shape=(len(rows) + 1, len(values)))
+    free = [(0, None)] * len(products) + [(None, None)] * len(multiples)
+    wanted = np.eye(1, len(rows) + 1)[0]
+    solved = linprog(np.zeros(len(values)), A_eq=matrix, b_eq=wanted, bounds=free, method="highs-ds")
+    if solved.status != 0:
+        return None
+    used = [int(at) for at in np.flatnonzero(abs(solved.x) > 1e-10)]
+    exact = _in_fractions([entry for entry in entries if entry[1] in used], used, len(rows) + 1)
+    if exact is None or any(exact[at] < 0 for at in used if at < len(products)):
+        return None
+    factors: dict[int, Polynomial] = {}
+    for at in used:
+        if at >= len(products) and exact[at]:
+            place, powers, _ = multiples[at - len(products)]
+            factors.setdefault(place, {})[powers] = exact[at]
+    own = [
+        (exact[at] * products[at].sign, products[at].places, None) for at in used if at < len(products) and exact[at]
+    ]
+    return [*own, *((Fraction(1), (at,), factor) for at, factor in factors.items())]
+
+
+def _in_fractions(
+    entries: Sequence[tuple[int, int, Any]], used: Sequence[int], rows: int
+) -> dict[int, Fraction] | None:
+    """Return the numbers of columns whose sum is 1 in row 0, and 0 in the others; None where there are none."""
+    from sympy.polys.domains import QQ
+    from sympy.polys.matrices import DomainMatrix
+
+    filled: dict[int, dict[int, Any]] = {0: {len(used): QQ(1)}}
+    for row, at, number in entries:
+        filled.setdefault(row, {})[used.index(at)] = QQ(number.numerator, number.denominator)
+    reduced, pivots = DomainMatrix(filled, (rows, len(used) + 1), QQ).rref()
+    if len(used) in pivots:
+        return None
+    last = [reduced[place, len(used)].element for place in range(len(pivots))]
+    return dict.fromkeys(used, Fraction(0)) | {
+        used[at]: Fraction(int(number.numerator), int(number.denominator))
+        for at, number in zip(pivots, last, strict=True)
+    }

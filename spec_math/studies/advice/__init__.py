@@ -1,0 +1,1 @@
+"""Advice: from recorded logits and measured latencies to a method, its speed-up and what would change it."""
