@@ -28,7 +28,7 @@ TEXTS = 1
 
 
 class Key(NamedTuple):
-    """What is measured at once: a method or a kind of drafts, its number of chains (0 of a tree), and their stem.
+    """Key of a measurement: a method or a kind of drafts, its number of chains (0 of a tree), and their stem.
 
     Of a chosen tree `stem` is its depth.
     """
