@@ -172,6 +172,31 @@ def test_speed_ups_are_tokens_over_the_latency_of_the_paper() -> None:
         assert chosen.speed_up == pytest.approx(speeds[best])
 
 
+def _timed(k: int, more: float, seed: int = 0) -> Entry:
+    """An entry with the latency of a plain call, 1 + `more` tokens a call beside noise that all entries share."""
+    shared, own = np.random.default_rng(0).random(400), np.random.default_rng([seed, k]).random(400) - 0.5
+    draws = 1.5 + shared + more + 0.02 * own
+    tokens = of_independent(draws, 1, 5)
+    return Entry(named("greedy multi-path"), k, 4, tokens, tokens, tokens.value, draws=draws)
+
+
+def test_more_drafts_are_advised_only_where_the_pair_shows_a_gain_above_two_percent() -> None:
+    wrong = 0
+    for seed in range(10):
+        near = [_timed(4, 0.0, seed), _timed(8, 0.002, seed)]
+        taken, first = block_comparison.advised(BlockComparison("", 2, (4, 8), (4,), 400, near, []))  # type: ignore[misc]
+        assert taken.k == 4
+        wrong += first.k == 8
+    # The control, the largest estimate, takes twice the drafts for noise.
+    assert wrong
+    far = [_timed(4, 0.0), _timed(8, 0.3)]
+    taken, first = block_comparison.advised(BlockComparison("", 2, (4, 8), (4,), 400, far, []))  # type: ignore[misc]
+    assert (taken.k, first.k) == (8, 8)
+    # Unpaired, the intervals of both overlap, and the same gain is not seen.
+    apart = [replace(entry, draws=None) for entry in far]
+    assert block_comparison.above(apart[1], apart[0])[0] < block_comparison.above(far[1], far[0])[0]
+
+
 def test_the_result_holds_every_entry() -> None:
     found = compare_blocks(BlockRequest(pair(), (1, 2), (1, 2), 100), quiet)
     result = result_of(found)

@@ -92,6 +92,22 @@ def test_bounds_show_a_candidate_to_be_slower_before_it_is_measured() -> None:
     assert len(found.values[1]) == 0
 
 
+def test_dear_candidates_are_measured_on_few_units_and_never_taken_wrongly() -> None:
+    asked: list[int] = []
+
+    def measure(units: range, places: Any, _: bool) -> Any:
+        asked.extend(units.stop for place in places if place == 2)
+        return np.tile([[1.0, 0.99, 1.2][place] for place in places], (len(units), 1))
+
+    three = [Candidate("A", 0, 9), Candidate("B", 0, 9), Candidate("C", 0, 9, dear=True)]
+    found = race(three, measure, Terms(600))
+    assert max(asked) == 600 // decision.THIN
+    # C is faster, but so few units cannot show it: nothing is taken.
+    assert found.outcome == "undecided"
+    assert "Not decided with this budget of 600 samples" in found.sentence()
+    assert found.more > 600
+
+
 def test_candidates_of_one_family_differ_by_what_their_steps_say() -> None:
     one, two = (Candidate(str(size), 1, size + 1, family="m", steps=(1, 2, min(3, size + 1))) for size in (1, 2))
     assert (one.most_above(two), two.most_above(one)) == (0, 1)

@@ -28,8 +28,10 @@ FLOAT = np.ndarray[Any, np.dtype[Any]]
 SHARES = tuple(0.95 * 0.6**power for power in range(9))
 """Shares of the wealth that the bets may lose; all start with the same money."""
 
-FIRST, GROWTH, HEAD = 16, 1.25, 192
-"""Units before the first look, the factor from one look to the next, and how many units later dear candidates enter."""
+FIRST, GROWTH, HEAD, THIN = 16, 1.25, 192, 12
+"""Units before the first look, the factor from one look to the next, and how many units later dear candidates enter.
+
+Dear candidates are measured on one unit of `THIN` in the budget, but on at least `FIRST`."""
 
 HALVINGS = 16
 """Halvings of a range on the way to an end of an interval; the end is rounded outwards."""
@@ -44,8 +46,9 @@ STATEMENTS = 12
 class Candidate(NamedTuple):
     """One of the things compared: its name, and the range of its values, least ≥ 0.
 
-    One that is `dear` to measure enters later. One that is `bounded` has values that its own never exceed in the mean,
-    in the same range, on the same units; they are cheap, and may show that it is slower before it is measured.
+    One that is `dear` to measure enters later, on fewer units. One that is `bounded` has values that its own never
+    exceed in the mean, in the same range, on the same units; they are cheap, and may show that it is slower before it
+    is measured.
 
     Candidates of one `family` count the same chances a_1 ≥ a_2 ≥ … in [0, 1] with other weights, such as one method at
     several lookaheads. `steps` are a candidate's values where the first j chances are 1 and the others 0, j = 0, 1, …:
@@ -76,7 +79,7 @@ class Candidate(NamedTuple):
 class Terms:
     """The terms of a race: the most units, the confidence, and the relative margin within which two are equivalent.
 
-    With `everyone`, all candidates are measured on all units, whatever is decided.
+    With `everyone`, all candidates are measured on all their units, whatever is decided.
     """
 
     budget: int
@@ -188,10 +191,9 @@ class Decision:
             return f"Take {name}: {name} and {shown} are equivalent within {margin}, and {name} is the simplest."
         if self.outcome == "equivalent":
             return f"Take {name}: no other candidate is more than {margin} faster. As fast may be {shown}."
-        units = len(self.values[self.taken])
         return (
-            f"Not decided with this budget of {units:,} {thing}: {name} leads, and {shown} may be more than {margin} "
-            f"faster. About {self.more:,} more {thing} would decide."
+            f"Not decided with this budget of {self.terms.budget:,} {thing}: {name} leads, and {shown} may be more "
+            f"than {margin} faster. About {self.more:,} more {thing} would decide."
         )
 
     @property
@@ -294,12 +296,13 @@ def race(candidates: Sequence[Candidate], measure: Measure, terms: Terms) -> Dec
     every = range(len(candidates))
     none: list[FLOAT] = [np.empty(0) for _ in every]
     found = Decision(candidates, terms, none, list(none), rivals=tuple(every[1:]))
-    head = HEAD if any(not one.dear for one in candidates) else 0
+    mixed = not all(one.dear for one in candidates)
+    head, most = (HEAD, max(FIRST, terms.budget // THIN)) if mixed else (0, terms.budget)
     look = 0
     while True:
         look = min(terms.budget, max(FIRST, int(GROWTH * look)))
         active = list(every) if terms.everyone else sorted({found.taken, *found.rivals})
-        late = look if terms.everyone or look == terms.budget else max(0, look - head)
+        late = min(most, look if terms.everyone or look == terms.budget else max(0, look - head))
         before = [len(rows) for rows in found.values]
         bounded = [place for place in active if candidates[place].bounded]
         for places, until, bounds in (
@@ -366,4 +369,7 @@ def _more(found: Decision, leader: int, other: int) -> int:
         gap = max(float(gains.mean()), found.terms.margin / 2 * float(mine.mean()), 2.0**-20)
         worst = found.candidates[other].most_above(found.candidates[leader], factor)
         needed = min(needed, bar * (2 * float(gains.var()) / gap**2 + worst / gap))
+    pair = found.candidates[leader], found.candidates[other]
+    if any(one.dear for one in pair) and not all(one.dear for one in found.candidates):
+        needed, both = THIN * needed, found.terms.budget
     return int(float(f"{max(1.0, needed - both):.2g}"))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from math import lcm
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from spec_math.invariants import Watch, hoeffding
 from spec_math.language import NGram, Table
 from spec_math.language.context_tree import windows
 from spec_math.language.model import Model
-from spec_math.mean import Mean, known
+from spec_math.mean import Mean, known, of_independent
 from spec_math.scheme import Tokens
 from spec_math.studies.arguments import Progress, prefix_of
 from spec_math.studies.positions import stream
@@ -46,6 +47,7 @@ class Entry:
 
     `tokens` and `gain` are exact or means with their intervals; `exact` is the Fraction, where
     there is one. `speed_up` is that over plain decoding by SpecTr's latencies, where these are stated for K and L.
+    `draws` are the tokens of each sampled block, of every `effort`-th sample.
     """
 
     method: Method
@@ -55,6 +57,7 @@ class Entry:
     gain: Mean
     speed_up: float | None
     exact: Any = None
+    draws: Any = field(default=None, compare=False)
 
     @property
     def sampled(self) -> bool:
@@ -165,8 +168,52 @@ def fastest(result: BlockComparison, method: Method) -> Entry | None:
     return max(found, key=lambda e: e.speed_up or 0.0) if found else None
 
 
-def _entry(method: Method, k: int, lookahead: int, means: tuple[Mean, Mean], exact: Any = None) -> Entry:
-    return Entry(method, k, lookahead, *means, speed_up(means[0].value, k, lookahead), exact)
+MARGIN = 0.02
+"""More drafts are advised for a gain above this share alone."""
+
+
+def advised(result: BlockComparison) -> tuple[Entry, Entry] | None:
+    """Return the entry to take, and the one of largest speed-up; None where no speed-up is stated.
+
+    The one to take has the fewest drafts of all that the largest is not shown to exceed by more than `MARGIN`.
+
+    >>> advised(BlockComparison("", 2, (1,), (4,), 0, [], [])) is None
+    True
+    """
+    timed = [entry for entry in result.entries if entry.speed_up is not None]
+    if not timed:
+        return None
+    timed.sort(key=lambda entry: (entry.k * entry.lookahead, -(entry.speed_up or 0.0)))
+    best = max(timed, key=lambda entry: entry.speed_up or 0.0)
+    return next(entry for entry in timed if entry is best or above(best, entry)[0] <= 0), best
+
+
+def above(one: Entry, other: Entry, margin: float = MARGIN) -> tuple[float, float]:
+    """Return a 99 % interval of the speed-up of one less (1 + margin) times that of another, of timed entries.
+
+    Where both were sampled it is that of the differences on the same blocks.
+    """
+    factors = [(entry.speed_up or 0.0) / entry.tokens.value for entry in (one, other)]
+    factors[1] *= 1 + margin
+    if one.draws is None or other.draws is None:
+        (low, high), (least, most) = one.tokens.interval, other.tokens.interval
+        return factors[0] * low - factors[1] * most, factors[0] * high - factors[1] * least
+    stride = lcm(one.method.effort, other.method.effort)
+    mine, theirs = (
+        factor * entry.draws[:: stride // entry.method.effort]
+        for factor, entry in zip(factors, (one, other), strict=True)
+    )
+    most_of_one, most_of_other = (
+        factor * (1 + entry.lookahead * entry.method.largest(entry.k))
+        for factor, entry in zip(factors, (one, other), strict=True)
+    )
+    return of_independent(mine - theirs, factors[0] - most_of_other, most_of_one - factors[1]).interval
+
+
+def _entry(
+    method: Method, k: int, lookahead: int, means: tuple[Mean, Mean], exact: Any = None, draws: Any = None
+) -> Entry:
+    return Entry(method, k, lookahead, *means, speed_up(means[0].value, k, lookahead), exact, draws)
 
 
 Keyed = dict[tuple[Method, int, int], Entry]
@@ -226,10 +273,11 @@ def _another(seed: int) -> Any:
 def _of_sampled(line: Sampled, size: int, plain: Mean | None, block: tuple[Mean, Mean] | None) -> Entry:
     # Plain chains yield no more than themselves, whatever was drawn.
     gain = known(0) if line.method is TOKEN_BY_TOKEN else line.gain(size)
+    draws = 1 + line.accepted[:, :size].sum(axis=1)
     if line.method is AS_A_BLOCK and block is not None:
-        return _entry(AS_A_BLOCK, 1, size, block)
+        return _entry(AS_A_BLOCK, 1, size, block, draws=draws)
     tokens = line.tokens(size) if plain is None else plain if line.method is TOKEN_BY_TOKEN else plain + gain
-    return _entry(line.method, line.k, size, (tokens, gain))
+    return _entry(line.method, line.k, size, (tokens, gain), draws=draws)
 
 
 def in_floats(model: Model) -> Model:

@@ -11,7 +11,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from spec_math.block_level.methods import DISTINCT, SEQUENCES, TREES, Drafts, Method
+from spec_math.block_level.methods import SEQUENCES, TREES, Drafts, Method
 from spec_math.mean import Mean
 from spec_math.sequential.decision import FIRST, FLOAT, Candidate, Decision, Terms, race
 from spec_math.studies.arguments import Progress, absolute
@@ -115,7 +115,7 @@ class _Measured:
                 1 / call,
                 (1 + one.shape.levels) / call,
                 dear=one.method.along is None,
-                bounded=one.method.drafts not in (TREES, DISTINCT, SEQUENCES),
+                bounded=one.method.drafts not in (TREES, SEQUENCES),
                 family=None if one.method.drafts is TREES else one.key,
                 steps=tuple((1 + min(level, one.size)) / call for level in range(LONGEST + 1)),
             )

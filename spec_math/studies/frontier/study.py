@@ -35,7 +35,7 @@ class FrontierRequest:
     draft_temperature: float | None = None
     batch: int = 1
     costs: str = ""
-    samples: int = 2000
+    samples: int = 300
     seed: int = 0
     everyone: bool = False
 

@@ -23,8 +23,8 @@ from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 from spec_math.sequential.decision import FLOAT
 
-TEXTS = 4
-"""Texts that the target writes in a unit."""
+TEXTS = 1
+"""Texts that the target writes in a unit: two units of one text tell more than one of two."""
 
 
 class Key(NamedTuple):
