@@ -104,12 +104,12 @@ class Proven:
 class Parameter:
     """A number that a verifier and its closed forms take as a last argument, and when they may: proved for all those.
 
-    `allowed(target, draft, k, value)` says whether the verifier takes the value; `scope` says so in words.
+    The verifier takes a value where `excess(target, draft, k, value)` is at most 0; `scope` says so in words.
     """
 
     name: str
     scope: str
-    allowed: Callable[[Any, Any, int, Any], bool]
+    excess: Callable[[Any, Any, int, Any], Any]
 
 
 @dataclass(frozen=True)

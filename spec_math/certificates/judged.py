@@ -50,7 +50,8 @@ def name_of(program: Any) -> str:
     """Return the name of a function or a scheme, with its module."""
     if isinstance(program, Scheme):
         return program.name
-    return f"{getattr(program, '__module__', '')}.{getattr(program, '__qualname__', type(program).__name__)}"
+    names = getattr(program, "__module__", None), getattr(program, "__qualname__", type(program).__name__)
+    return ".".join(filter(None, names))
 
 
 def header_of(name: str, numbers: str) -> dict[str, Any]:

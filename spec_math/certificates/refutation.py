@@ -175,7 +175,7 @@ class _Continuation:
 
     def explained(self, coins: int, gap: float) -> Any:
         """Return what rounding explains in one block, as the checker adds it up, or a little more."""
-        a = check_paths.TYPES.get(self._claim.header["numbers"], (0,))[0]
-        unit, off = (Fraction(1, 2**a), Fraction(gap) + Fraction(1, 2**50)) if a else (Fraction(0), Fraction(0))
+        a = check_paths.TYPES[self._claim.header["numbers"]][0]
+        unit, off = (Fraction(1, a), Fraction(gap) + Fraction(1, 2**50)) if a else (Fraction(0), Fraction(0))
         size = len(as_list(self._claim.target(())))
         return check_paths.explained(unit, size, coins, 2 * (self._gap + unit), off)

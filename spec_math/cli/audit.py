@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spec_math.cli.options import CertificateOption, OutOption
+from spec_math.cli.options import CertificateOption, OutOption, chain_of
 from spec_math.cli.run import study
 
 _read = partial(typer.Option, rich_help_panel="Parameters and return value of the function")
@@ -138,6 +138,8 @@ def audit(  # noqa: PLR0913
 
       spec-math audit mypackage.sampling:rejection_sample --lookahead 2 --numbers torch.float32
 
+      spec-math audit sampling.py:verify --target 1/4,3/4 --draft 1/2,1/2 --out model.pm
+
       spec-math audit --samples tokens.txt --target 1/4,3/4 --out verdict.html
 
     [bold]Exit codes[/bold]: 0 lossless, 1 lossy, 2 bad input, 3 undecided. With --samples: 0 the tokens are not
@@ -167,12 +169,13 @@ def audit(  # noqa: PLR0913
         study(_engine(sampler, source, replaced or []), out)
     from spec_math.studies.audits import study as of_samplers
 
+    chain, out = chain_of(out)
     bits = _grid(grid)
     stubs = tuple(stub.split(",")) if stub else ()
     laws = target, draft, k, lookahead, horizon
-    code = stubs, tuple(replaced or ()), temperature, _stand_ins(stubs), certificate
+    code = stubs, tuple(replaced or ()), temperature, _stand_ins(stubs)
     asked = of_samplers.AuditRequest(sampler or "", shape, roles, numbers, *laws, budget, bits, pytest, *code)
-    asked = replace(asked, command=command, library=library)
+    asked = replace(asked, command=command, library=library, certificate=certificate, chain=chain)
     study(lambda progress: of_samplers.study(asked, _make(values or [], returns, temperature), progress), out)
 
 

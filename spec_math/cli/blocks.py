@@ -14,6 +14,7 @@ from spec_math.cli.options import (
     PrefixOption,
     SeedOption,
     TargetModelOption,
+    chain_of,
 )
 from spec_math.cli.run import study
 
@@ -54,7 +55,9 @@ def blocks(  # noqa: PLR0913 - typer takes an argument an option
     """
     from spec_math.studies.blocks import study as of_blocks
 
-    asked = of_blocks.Blocks(target, draft, prefix, k, lookahead, samples, seed, tuple(method or ()), certificate)
+    chain, out = chain_of(out)
+    files = certificate, chain
+    asked = of_blocks.Blocks(target, draft, prefix, k, lookahead, samples, seed, tuple(method or ()), *files)
     study(lambda progress: of_blocks.study(asked, progress), out)
 
 

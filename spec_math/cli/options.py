@@ -96,3 +96,8 @@ CertificateOption = Annotated[
 OutOption = Annotated[
     Path | None, typer.Option(help="Where to write the results: a folder, or one file (.html, .csv, .json or .svg).")
 ]
+
+
+def chain_of(out: Path | None) -> tuple[Path | None, Path | None]:
+    """Return the place of a Markov chain, where --out names a file .pm, and the place of all other results."""
+    return (out, None) if out is not None and out.suffix == ".pm" else (None, out)

@@ -135,7 +135,7 @@ def _of_boxes(found: Judgement) -> Any:
 
 def _certificate(subject: Subject, case: Case, numbers: str, walked: tuple[bool, bool, int]) -> Any:
     """Return the certificate of a verdict on a program with a coin, which is walked again."""
-    from spec_math.certificates.judged import coarsest, header_of
+    from spec_math.certificates.judged import coarsest, header_of, name_of
     from spec_math.certificates.paths import Certificate
     from spec_math.certificates.tree import Claim, Noting
 
@@ -154,10 +154,9 @@ def _certificate(subject: Subject, case: Case, numbers: str, walked: tuple[bool,
         wrong = broken(outcome if isinstance(outcome, tuple) else (outcome,), case)
         return None if wrong is None else wrong.said
 
-    of_it = getattr(subject.fn, "__module__", ""), subject.name
     taken = [(role, None if place < call.positional else name) for place, (name, role) in enumerate(call.takes)]
     kind = {"Fractions": "fractions", "lists of floats": "lists"}.get(subject.numbers.name, subject.numbers.name)
-    header = header_of(".".join(of_it), numbers if numbers == "fractions" else coarsest([numbers])) | {
+    header = header_of(name_of(subject.fn), numbers if numbers == "fractions" else coarsest([numbers])) | {
         "shape": "chain" if chained else "position",
         "horizon": case.horizon,
         "drafts": drafts or None,

@@ -13,7 +13,9 @@ import numpy as np
 
 from spec_math import certificates as of_all_kinds
 from spec_math.arrays import Array, as_law, count, exact, proportional_to
-from spec_math.files.whole import read_json
+from spec_math.certificates.markov_chain import models
+from spec_math.certificates.paths import Certificate as Paths
+from spec_math.files.whole import read_json, write_whole
 from spec_math.mean import known
 from spec_math.result import Attachment, Column, Note, Panel, Picture, Result, Table, curve, rows
 from spec_math.scheme import Scheme
@@ -84,16 +86,35 @@ def certify(request: LawsRequest, place: Path | None = None) -> Result:
 
 
 def saved(verdict: Verdict, place: Path | None) -> tuple[Note, ...]:
-    """Write the certificate of a verdict where a place is given, and say so, or why there is none."""
+    """Write the certificate of a verdict where a place is given, and say so, or why there is none.
+
+    A place that ends in .pm gets the Markov chain of the function instead.
+    """
     if place is None:
         return ()
+    what = "Markov chain" if place.suffix == ".pm" else "certificate"
     try:
         if isinstance(verdict, Undecided):
             raise ValueError("the verdict is undecided")
-        verdict.certificate().save(place)
+        found = verdict.certificate()
+        if place.suffix == ".pm":
+            return _chains(found, place)
+        found.save(place)
     except ValueError as error:
-        return (Note(f"No certificate was written: {error}."),)
+        return (Note(f"No {what} was written: {error}."),)
     return (Note(f"Wrote the certificate {place}. To check it, run spec-math check {place}."),)
+
+
+def _chains(found: Any, place: Path) -> tuple[Note, ...]:
+    """Write the Markov chain of each claim of a certificate with paths: the first at a place, others numbered."""
+    if not isinstance(found, Paths):
+        raise ValueError("only a function that draws its random numbers from a coin is written as a Markov chain")
+    written = [place.with_stem(f"{place.stem}-{at}" if at else place.stem) for at in range(len(found.claims))]
+    for file, texts in zip(written, models(found), strict=True):
+        for ending, text in zip((".pm", ".props"), texts, strict=True):
+            _ = write_whole(file.with_suffix(ending), text)
+    run = f"storm --prism {place} --prop {place.with_suffix('.props')} --exact"
+    return (Note(f"Wrote the Markov chain {' and '.join(map(str, written))}. To compute its distribution, run {run}."),)
 
 
 def check(place: Path, request: LawsRequest, function: str | None = None) -> Result:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, Literal
 
 from spec_math.arrays import Array
 from spec_math.block_level import length, planned_tree, stochastic_beam, target_only, univer
-from spec_math.block_level.lossless import check_lossless_block
+from spec_math.block_level.lossless import check_lossless_block, is_over
 from spec_math.block_level.tree import Node
 from spec_math.chance import Coin
 from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.language.model import Model
 from spec_math.papers import hierarchical, jacobi, tree_monte_carlo
 from spec_math.scheme import Tokens
-from spec_math.symbolic.theorem import Fails, Theorem, equal
+from spec_math.symbolic.theorem import Evidence, Fails, Masses, Theorem, equal
 from spec_math.verdict import Verdict
 
 Block = Callable[[Coin, Model, Model, Tokens], Tokens]
@@ -46,11 +47,14 @@ def lossless(
     def statement(target: Model, draft: Model) -> Verdict:
         return check_lossless_block(lambda coin, prefix: generate(coin, target, draft, prefix), target, lookahead + 1)
 
+    def evidence(target: Model, draft: Model) -> Evidence:
+        return Evidence(continued(lambda coin, text: generate(coin, target, draft, text), target, lookahead + 1))
+
     scope = f"blocks of {lookahead} on {tokens} tokens, each context its own distributions"
     if end is not None:
         scope += f", token {end} ends the text"
     setting = tokens, (lookahead, lookahead - 1), end
-    return _theorem(f"{name}: lossless", scope, statement, setting, seconds)
+    return _theorem(f"{name}: lossless", scope, (statement, evidence), setting, seconds)
 
 
 def lossless_twice(name: str, generate: Block, tokens: int, horizon: int, seconds: float = 1.0) -> Theorem:
@@ -61,8 +65,11 @@ def lossless_twice(name: str, generate: Block, tokens: int, horizon: int, second
             lambda coin, prefix: generate(coin, target, draft, prefix), target, horizon, rounds=2
         )
 
+    def evidence(target: Model, draft: Model) -> Evidence:
+        return Evidence(continued(lambda coin, text: generate(coin, target, draft, text), target, horizon, rounds=2))
+
     scope = f"two blocks in a row on {tokens} tokens, distributions by the last token"
-    return _theorem(f"{name}: lossless", scope, statement, (tokens, (1, 1), None), seconds)
+    return _theorem(f"{name}: lossless", scope, (statement, evidence), (tokens, (1, 1), None), seconds, horizon)
 
 
 def length_as_its_formula(
@@ -77,17 +84,55 @@ def length_as_its_formula(
         walked = length.expected(lambda coin, prefix: generate(coin, target, draft, prefix), ())
         return equal({"tokens per target call": (walked, expected(target, draft, (), lookahead))})
 
+    def evidence(target: Model, draft: Model) -> Evidence:
+        formulas = {"tokens per target call": (len, expected(target, draft, (), lookahead))}
+        return Evidence(lambda coin: generate(coin, target, draft, ()), {}, formulas)
+
     scope = f"blocks of {lookahead} on 2 tokens, each context its own distributions"
     setting = 2, (lookahead, lookahead - 1), None
-    return _theorem(f"{name}: length as its formula says", scope, statement, setting, seconds)
+    return _theorem(f"{name}: length as its formula says", scope, (statement, evidence), setting, seconds)
+
+
+def continued(
+    generate: Callable[[Coin, Tokens], Tokens], target: Model, horizon: int, rounds: int = 1
+) -> Callable[[Coin], Tokens]:
+    """Return the program that emits so many blocks, and goes on with the target up to a horizon or its end token."""
+    end: int | None = getattr(target, "end", None)
+
+    def program(coin: Coin) -> Tokens:
+        text: Tokens = ()
+        for _ in range(rounds):
+            text = text if is_over(text, horizon, end) else (*text, *generate(coin, text))[:horizon]
+        while not is_over(text, horizon, end):
+            text = (*text, coin.draw(target(text)))
+        return text
+
+    return program
+
+
+def wanted(names: Rows, size: int, horizon: int) -> dict[Tokens, Masses]:
+    """Return the probability of each text as a product of masses of the target; `names` are its distributions'."""
+    texts: dict[Tokens, Masses] = {(): ()}
+    for _ in range(horizon):
+        texts = {
+            after: (*masses, *own)
+            for text, masses in texts.items()
+            for after, own in (
+                [(text, ())]
+                if is_over(text, horizon, names.end)
+                else [((*text, token), ((names(text), token),)) for token in range(size)]
+            )
+        }
+    return texts
 
 
 def _theorem(
     name: str,
     scope: str,
-    statement: Callable[[Model, Model], Any],
+    programs: tuple[Callable[[Model, Model], Any], Callable[[Model, Model], Evidence]],
     setting: tuple[int, tuple[int, int], int | None],
     seconds: float,
+    horizon: int | None = None,
 ) -> Theorem:
     """Return a theorem about two models on so many tokens, which look so far back, with a law for each context."""
     tokens, reaches, end = setting
@@ -97,13 +142,21 @@ def _theorem(
         for role, listed in zip("td", contexts, strict=True)
         for context in listed
     }
+    texts = wanted(Rows(dict(zip(contexts[0], laws, strict=False)), reaches[0], end), tokens, horizon or reaches[0] + 1)
 
-    def on_rows(*rows: Array) -> Any:
+    def on_rows(rows: Sequence[Any]) -> list[Rows]:
         split = len(contexts[0])
         parts = zip(contexts, (rows[:split], rows[split:]), strict=True)
-        return statement(*(Rows(dict(zip(listed, own, strict=True)), reaches[0], end) for listed, own in parts))
+        return [Rows(dict(zip(listed, own, strict=True)), reaches[0], end) for listed, own in parts]
 
-    return Theorem(name, scope, on_rows, laws, seconds=seconds)
+    def statement(*rows: Array) -> Any:
+        return programs[0](*on_rows(rows))
+
+    def evidence(*rows: Array) -> Evidence:
+        found = programs[1](*on_rows(rows))
+        return found if found.formulas else replace(found, wanted=texts)
+
+    return Theorem(name, scope, statement, laws, seconds=seconds, evidence=evidence)
 
 
 def _contexts(tokens: int, longest: int, end: int | None) -> list[Tokens]:
@@ -191,19 +244,30 @@ def string_theorems_lossless(
         for token in (None, *tokens)
     }
 
-    def statement(*rows: Array) -> Verdict:
+    texts = wanted(_by_last_token(list(laws)[: sizes[0] + 1]), sizes[0], 2)
+
+    def models(rows: Sequence[Array]) -> list[TokenizedModel]:
         split = sizes[0] + 1
-        target, drafter = (
+        return [
             TokenizedModel(_by_last_token(own), vocabulary)
             for own, vocabulary in zip((rows[:split], rows[split:]), spelled, strict=True)
-        )
+        ]
+
+    def statement(*rows: Array) -> Verdict:
+        target, drafter = models(rows)
         return check_lossless_block(
             lambda coin, prefix: generate(coin, target, drafter, prefix, lookahead), target.model, horizon=2
         )
 
+    def evidence(*rows: Array) -> Evidence:
+        target, drafter = models(rows)
+        return Evidence(
+            continued(lambda coin, text: generate(coin, target, drafter, text, lookahead), target.model, 2), texts
+        )
+
     shown = ", ".join(f"{name} = {{{', '.join(tokens)}}}" for name, tokens in zip("TD", vocabularies, strict=True))
     scope = f"{shown}, lookahead {lookahead}, distributions by the last token"
-    return Theorem(f"{name}: lossless", scope, statement, laws, seconds=seconds)
+    return Theorem(f"{name}: lossless", scope, statement, laws, seconds=seconds, evidence=evidence)
 
 
 def _by_last_token(rows: Sequence[Array]) -> Rows:

@@ -18,7 +18,7 @@ from spec_math.notebook import BAD, GOOD, PLAIN, card
 from spec_math.symbolic.number import Number, number
 from spec_math.symbolic.points import Points
 from spec_math.symbolic.polynomial import NONNEGATIVE, NONPOSITIVE
-from spec_math.symbolic.region import BrokenOff, EmptyRegion, Region, Space, Spent, Split
+from spec_math.symbolic.region import BrokenOff, EmptyRegion, Region, SignNode, Space, Spent, Split
 from spec_math.symbolic.theorem import Counterexample, Theorem, decided, tried
 from spec_math.symbolic.trial import SEED, Faces, laws_to_try
 from spec_math.verdict import Reason, Undecided
@@ -72,7 +72,11 @@ class Proof:
 
 
 def prove(
-    theorem: Theorem, watch: Callable[[int, int], None] | None = None, limit: float | None = None, seed: int = SEED
+    theorem: Theorem,
+    watch: Callable[[int, int], None] | None = None,
+    limit: float | None = None,
+    seed: int = SEED,
+    tree: SignNode | None = None,
 ) -> Proof:
     """Prove a theorem for all laws, or return rational laws that refute it.
 
@@ -82,7 +86,8 @@ def prove(
     chooses which; one that is false there is no longer proved. One that fails is searched for rational laws on which
     the statement, run with Fractions, is false; there is no other way to be refuted. A program that asks a symbol for
     what only single masses have is refuted or left open. `watch` gets the regions judged and waiting; `limit` is in
-    seconds of processor time, for the proof and again for the trial, after which the theorem is left open.
+    seconds of processor time, for the proof and again for the trial, after which the theorem is left open. `tree` is
+    filled with the signs that split the regions, and with what was judged on each.
 
     >>> from spec_math import check_lossless
     >>> from spec_math.token_level import single
@@ -97,12 +102,16 @@ def prove(
     """
     started = perf_counter()
     root, faces = opened(theorem, limit), Faces()
+    if tree is not None:
+        root.node, tree.space = tree, root.space
     counted = {"regions": 0, "outside": 0}
     stopped: Judged | Undecided | None = None
     try:
         for region, verdict in judged(theorem, root, watch):
             faces.add(region)
             counted["outside" if verdict is None else "regions"] += 1
+            if tree is not None and tree.kept is not None and region.node is not None:
+                region.node.held = tree.kept()
             if verdict is not None and not verdict:
                 stopped = Judged(region, verdict)
                 break

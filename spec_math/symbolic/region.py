@@ -53,6 +53,27 @@ class BrokenOff(BaseException):
     """A run that is not wanted any further."""
 
 
+class SignNode:
+    """A node of the tree of signs of a proof: it asks for the sign of a polynomial, or holds what was judged there.
+
+    `parts` are the nodes below by their sets of signs. `solved` is the variable for which the equality above it is
+    solved. `held` is what was kept of the verdict of its region. A node with neither parts nor verdict is a region that
+    holds no distributions. The root of a tree says by `kept` what is kept, and knows the `space` of the proof.
+    """
+
+    def __init__(self, kept: Callable[[], Any] | None = None) -> None:
+        self.polynomial: Polynomial | None = None
+        self.parts: dict[int, SignNode] = {}
+        self.solved: int | None = None
+        self.held: Any = None
+        self.kept = kept
+        self.space: Space | None = None
+
+    def asks(self, polynomial: Polynomial, parts: Iterable[int]) -> None:
+        """Ask for the sign of a polynomial: one part for each of these sets of signs."""
+        self.polynomial, self.parts = polynomial, {wanted: SignNode() for wanted in parts}
+
+
 class Space:
     """Parts that all regions of one proof share: the field, the grid of points, the solver, and how often it said no.
 
@@ -109,6 +130,7 @@ class Region:
         self.asked: list[tuple[int, int, bool]] = []
         self.most_questions: int | None = None
         self.over = False
+        self.node: SignNode | None = None
 
     @property
     def running(self) -> bool:
@@ -183,7 +205,7 @@ class Region:
     def made_strict(self) -> Region:
         """Return the same region, on which every chance is asked whether it is 0 before it is followed."""
         region = self._part(self.conditions, self.values, self.facts)
-        region.strict = True
+        region.strict, region.node = True, self.node
         return region
 
     def _part(self, conditions: Conditions, values: tuple[RationalFunction, ...], facts: Conditions) -> Region:
@@ -196,6 +218,9 @@ class Region:
         """Return the part of the region where a polynomial has one of the wanted signs."""
         conditions = {**self.conditions, polynomial: self.facts.get(polynomial, ANY) & wanted}
         pivot = _pivot(polynomial) if wanted == ZERO else None
+        node = None if self.node is None else self.node.parts[wanted]
+        if node is not None:
+            node.solved = pivot
         if pivot is None:
             part = self._part(conditions, self.values, {**self.facts, **conditions})
             part._answers = dict(self._answers)  # what is so all over the region is so on its parts
@@ -203,7 +228,7 @@ class Region:
             part = self._solved(polynomial, pivot)
         part.alive = self.alive[(self.space.points.signs(polynomial)[self.alive] & wanted) != 0]
         part.witnesses = [point for point in self.witnesses if sign_at(polynomial, point) & wanted]
-        part.strict = self.strict
+        part.strict, part.node = self.strict, node
         return part
 
     def parts(self, split: Split) -> list[Region]:
@@ -305,11 +330,15 @@ class Region:
                 outcome = product([*known[:at], (single, known[at][1]), *known[at + 1 :]], sign)
                 yes |= single if outcome & wanted else 0
             parts = sorted((yes, had & ~yes), key=lambda part: part in (ZERO, NEGATIVE, 0))
-        feasible = [part for part in parts if part and self._feasible(polynomial, part)]
+        parts = [part for part in parts if part]
+        feasible = [part for part in parts if self._feasible(polynomial, part)]
+        if self.node is not None:
+            self.node.asks(polynomial, parts)
         if not feasible:
             raise EmptyRegion
         if len(feasible) == 1:
             self.facts[polynomial] = feasible[0]
+            self.node = None if self.node is None else self.node.parts[feasible[0]]
         elif not self._goes_on(Split(polynomial, feasible)):
             self.open = Split(polynomial, feasible)
             raise self.open
@@ -328,7 +357,7 @@ class Region:
         part, *others = self.parts(split)
         self.later += reversed(others)
         self.conditions, self.facts = part.conditions, part.facts
-        self.alive, self.witnesses = part.alive, part.witnesses
+        self.alive, self.witnesses, self.node = part.alive, part.witnesses, part.node
         return True
 
     def _feasible(self, polynomial: Polynomial, wanted: int) -> bool:

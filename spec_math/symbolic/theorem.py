@@ -6,15 +6,42 @@ Source: worked out here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 
+from spec_math.chance import Coin
 from spec_math.notebook import BAD, card, law_table
 from spec_math.number_types import as_text
 from spec_math.verdict import Lossy, Reason, Undecided
+
+
+Masses = tuple[tuple[str, int], ...]
+"""A product of masses: pairs of a distribution's name and a token."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The program behind a statement, and what the statement says of it, for a certificate.
+
+    wanted: the probability of each outcome as a product of masses, {outcome: masses}. formulas: the mean of a number
+    that an outcome has, and the value that it should have, {what: (number of an outcome, value)}. bounds: values that
+    are at least 0. hypothesis: a value that is at most 0 where the statement speaks. drafts: how many first draws are
+    i.i.d. drafts from `d`; None where the drafts are no such draws.
+
+    Made by the `evidence` of a `Theorem`.
+    """
+
+    program: Callable[[Coin], Any] = lambda _: ""
+    wanted: Mapping[Any, Masses] = field(default_factory=dict[Any, Masses])
+    formulas: Mapping[str, tuple[Callable[[Any], Any], Any]] = field(
+        default_factory=dict[str, tuple[Callable[[Any], Any], Any]]
+    )
+    bounds: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    hypothesis: Any = None
+    drafts: int | None = None
 
 
 @dataclass(frozen=True)
@@ -24,7 +51,8 @@ class Theorem:
     The statement is a program like any other, called with `laws` {name: number of tokens} and then the scalars. It
     returns a verdict: true or false, as `Lossless` and `Lossy` are, or None where its hypotheses do not hold. Given
     Fractions it decides one case, given symbols all. `seconds` is about what the proof takes on one core. `formal`
-    names the theorem in Rocq that says the same for every vocabulary, if there is one.
+    names the theorem in Rocq that says the same for every vocabulary, if there is one. `evidence` takes what the
+    statement takes.
 
     >>> Theorem("nothing is negative", "all laws on 2 tokens", lambda law: min(law) >= 0, {"t": 2}).scope
     'all laws on 2 tokens'
@@ -37,6 +65,7 @@ class Theorem:
     scalars: tuple[str, ...] = ()
     seconds: float = 1.0
     formal: str = ""
+    evidence: Callable[..., Evidence] | None = None
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from spec_math.arrays import Array
 from spec_math.chance import Coin
 from spec_math.coupling import Coupling, joint
 from spec_math.distribution import overlap
-from spec_math.scheme import Emission, Scheme, Tokens
-from spec_math.symbolic.theorem import Fails, Theorem, equal
+from spec_math.scheme import Emission, Scheme, Tokens, draw_independent
+from spec_math.symbolic.theorem import Evidence, Fails, Theorem, equal
 from spec_math.token_level import draft_law, shared_noise
 from spec_math.verdict import Verdict, check_lossless
 from spec_math.wording import counted
@@ -34,7 +34,18 @@ def lossless(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0)
 
         return check_lossless(verify, target, draft, drafts)
 
-    return _theorem(scheme, "lossless", statement, tokens, drafts, seconds)
+    def evidence(target: Array, draft: Array, *value: Any) -> Evidence:
+        def program(coin: Coin) -> int:
+            return scheme.verify(coin, scheme.draw(coin, draft, drafts), target, draft, *value)
+
+        return Evidence(
+            program,
+            {token: (("t", token),) for token in range(tokens)},
+            hypothesis=scheme.parameter and scheme.parameter.excess(target, draft, drafts, *value),
+            drafts=drafts if scheme.draw is draw_independent else None,
+        )
+
+    return _theorem(scheme, "lossless", (statement, evidence), tokens, drafts, seconds)
 
 
 def as_its_formula(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) -> Theorem:
@@ -51,7 +62,17 @@ def as_its_formula(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float 
             }
         )
 
-    return _theorem(scheme, "as its formula says", statement, tokens, drafts, seconds)
+    def evidence(target: Array, draft: Array, *value: Any) -> Evidence:
+        hypothesis = scheme.parameter and scheme.parameter.excess(target, draft, drafts, *value)
+        if not _allowed(scheme, target, draft, drafts, value):
+            return Evidence(hypothesis=hypothesis)
+        formulas = {
+            "acceptance": (_drafted, scheme.acceptance(target, draft, drafts, *value)),
+            "test acceptance": (_tested, scheme.test_acceptance(target, draft, drafts, *value)),
+        }
+        return Evidence(_accepting(scheme, target, draft, drafts, value), {}, formulas, hypothesis=hypothesis)
+
+    return _theorem(scheme, "as its formula says", (statement, evidence), tokens, drafts, seconds)
 
 
 def optimal(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) -> Theorem:
@@ -65,32 +86,66 @@ def optimal(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) 
     'maximal coupling: optimal for its drafts'
     """
 
-    def statement(target: Array, draft: Array) -> Literal[True] | Fails:
+    def least(target: Array, draft: Array) -> Any:
         sets = draft_law.drawn(scheme.draw, draft, drafts)
-        cuts = [
+        return min(
             1 - sum(mass for drafted, mass in sets.items() if set(drafted) <= set(chosen)) + sum(target[list(chosen)])
             for size in range(tokens + 1)
             for chosen in combinations(range(tokens), size)
-        ]
-        least = min(cuts)  # first: it splits the laws by polynomials of a lower degree than the scheme does
-        return equal({"acceptance": (_joint(scheme, target, draft, drafts).acceptance(), least)})
+        )
 
-    return _theorem(scheme, "optimal for its drafts", statement, tokens, drafts, seconds)
+    def statement(target: Array, draft: Array) -> Literal[True] | Fails:
+        bound = least(target, draft)  # first: it splits the laws by polynomials of a lower degree than the scheme does
+        return equal({"acceptance": (_joint(scheme, target, draft, drafts).acceptance(), bound)})
+
+    def evidence(target: Array, draft: Array) -> Evidence:
+        formulas = {"acceptance": (_drafted, least(target, draft))}
+        return Evidence(_accepting(scheme, target, draft, drafts, ()), {}, formulas)
+
+    return _theorem(scheme, "optimal for its drafts", (statement, evidence), tokens, drafts, seconds)
+
+
+def _accepting(
+    scheme: Scheme, target: Array, draft: Array, drafts: int, value: tuple[Any, ...]
+) -> Callable[[Coin], tuple[bool, bool]]:
+    """Return the program whose outcome says whether a draft is emitted, and whether a test accepted one."""
+    emit: Any = scheme.emit
+
+    def program(coin: Coin) -> tuple[bool, bool]:
+        drafted = scheme.draw(coin, draft, drafts)
+        emission = emit(coin, drafted, target, draft, *value)
+        return emission.token in drafted, bool(emission.accepted)
+
+    return program
+
+
+def _drafted(outcome: tuple[bool, bool]) -> int:
+    return int(outcome[0])
+
+
+def _tested(outcome: tuple[bool, bool]) -> int:
+    return int(outcome[1])
 
 
 def _theorem(
-    scheme: Scheme, said: str, statement: Callable[..., Any], tokens: int, drafts: int, seconds: float
+    scheme: Scheme,
+    said: str,
+    programs: tuple[Callable[..., Any], Callable[..., Evidence]],
+    tokens: int,
+    drafts: int,
+    seconds: float,
 ) -> Theorem:
     scope = f"all distributions on {tokens} tokens, {counted(drafts, 'draft')}"
     laws = {"t": tokens, "d": tokens}
     if scheme.parameter is None or said.startswith("optimal"):
-        return Theorem(f"{scheme.name}: {said}", scope, statement, laws, seconds=seconds)
+        return Theorem(f"{scheme.name}: {said}", scope, programs[0], laws, seconds=seconds, evidence=programs[1])
     about = scheme.parameter
-    return Theorem(f"{scheme.short_name}: {said}", f"{scope}, {about.scope}", statement, laws, (about.name,), seconds)
+    name, where = f"{scheme.short_name}: {said}", f"{scope}, {about.scope}"
+    return Theorem(name, where, programs[0], laws, (about.name,), seconds, evidence=programs[1])
 
 
 def _allowed(scheme: Scheme, target: Array, draft: Array, drafts: int, value: tuple[Any, ...]) -> bool:
-    return scheme.parameter is None or scheme.parameter.allowed(target, draft, drafts, *value)
+    return scheme.parameter is None or not scheme.parameter.excess(target, draft, drafts, *value) > 0
 
 
 def _joint(scheme: Scheme, target: Array, draft: Array, drafts: int, value: tuple[Any, ...] = ()) -> Coupling:
@@ -118,5 +173,11 @@ def at_least(tokens: int, drafts: int) -> Theorem:
             return Fails("the acceptance", found, shared)
         return True
 
-    scope = f"all distributions on {tokens} tokens, {counted(drafts, 'draft')}"
-    return Theorem("shared noise: at least (1 − TV)/(1 + TV)", scope, statement, {"t": tokens, "d": tokens})
+    def evidence(target: Array, draft: Array) -> Evidence:
+        shared, found = overlap(target, draft), shared_noise.least(target, draft, drafts)
+        bounds = {"the acceptance · (1 + TV) − (1 − TV)": found * (2 - shared) - shared}
+        return Evidence(bounds=bounds | ({"1 − TV − the acceptance": shared - found} if drafts == 1 else {}))
+
+    name, scope = "shared noise: at least (1 − TV)/(1 + TV)", f"all distributions on {tokens} tokens, "
+    scope += counted(drafts, "draft")
+    return Theorem(name, scope, statement, {"t": tokens, "d": tokens}, evidence=evidence)

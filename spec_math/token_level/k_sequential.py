@@ -11,7 +11,7 @@ from spec_math.remembering import remembering
 from spec_math.scheme import Emission, Parameter, Proven, Scheme, drafted, draw_independent, token_of
 from spec_math.token_level import optimal
 from spec_math.token_level.batch.rejection import decide_k_sequential
-from spec_math.token_level.excess import STEPWISE, Excess, column, is_feasible, least, none_of, scaled
+from spec_math.token_level.excess import STEPWISE, Excess, column, least, none_of, scaled
 from spec_math.token_level.excess import beta as beta
 from spec_math.token_level.excess import f as f
 from spec_math.token_level.excess import gamma_star as gamma_star
@@ -150,7 +150,7 @@ SCHEME = Scheme(
     optimum=optimal.INDEPENDENT,
     streamed=Chunk.k_sequential,
     monotone=True,
-    parameter=Parameter("γ", "every γ with f(γ) ≤ 0", is_feasible),
+    parameter=Parameter("γ", "every γ with f(γ) ≤ 0", f),
     proven=Proven(
         lossless=((2, 1, 0.2), (2, 2, 0.2), (2, 3, 0.3), (3, 1, 0.9), (3, 2, 2.0), (3, 3, 2.8)),
         formulas=((2, 1, 0.2), (2, 2, 0.3), (2, 3, 0.3), (3, 2, 2.3)),

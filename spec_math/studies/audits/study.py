@@ -47,6 +47,7 @@ class AuditRequest:
     temperature: str | None = None
     given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     certificate: Path | None = None
+    chain: Path | None = None
     command: str | None = None
     library: str | None = None
 
@@ -73,7 +74,7 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     >>> study(request, subject_of, lambda what, steps: lambda done: None).exit_code
     0
     """
-    for file in filter(None, (request.test, request.certificate)):
+    for file in filter(None, (request.test, request.certificate, request.chain)):
         check_writable(file.parent)
     if request.outside:
         numbers = request.numbers or "float64"
@@ -99,7 +100,8 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
         result = replace(
             result, finding=f"{result.finding}, {grid} bisected", notes=(*result.notes, Note(BISECTED.format(grid)))
         )
-    result = replace(result, notes=(*result.notes, *saved(found.verdict, request.certificate)))
+    written = *saved(found.verdict, request.certificate), *saved(found.verdict, request.chain)
+    result = replace(result, notes=(*result.notes, *written))
     if request.test is None:
         return result
     said = "No test was written, because no case failed."

@@ -47,6 +47,7 @@ class Blocks:
     seed: int = 0
     methods: tuple[str, ...] = ()
     certificate: Path | None = None
+    chain: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -104,17 +105,18 @@ def study(request: Blocks, progress: Progress) -> Result:
     lookaheads = parsed_ks(request.lookaheads, "--lookahead", "4,8", LONGEST)
     samples = count(request.samples, "--samples")
     own = [load_method(place) for place in request.methods]
-    if request.certificate is not None:
+    places = [place for place in (request.certificate, request.chain) if place is not None]
+    for place in places:
         if len(own) != 1:
-            raise ValueError(f"--certificate is that of one --method; got {len(own)}")
-        check_writable(request.certificate.parent)
+            raise ValueError(f"{place} would be about one --method; got {len(own)}")
+        check_writable(place.parent)
     models = models_of(request.target, request.draft, request.prefix)
     asked = BlockRequest(models, ks, lookaheads, samples, request.seed)
     judged = [(method, judge(method)) for method in own]
     found = compare_blocks(asked, progress)
     runs = [(method, verdict, run_method(method, asked, found, progress, verdict)) for method, verdict in judged]
     result = with_own(result_of(found), runs)
-    notes = [note for _, verdict in judged for note in saved(verdict, request.certificate)]
+    notes = [note for _, verdict in judged for place in places for note in saved(verdict, place)]
     return replace(result, notes=(*result.notes, *notes))
 
 

@@ -1,0 +1,75 @@
+"""Documents written by hand to deceive the checker of proofs for all distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from spec_math.certificates.check_proof import FORMATS
+
+Document = dict[str, Any]
+
+# The variables are the first mass of the target, t, and that of the draft, d.
+POLYNOMIALS = [[["1", [1, 0]]], [["1", [1, 0]], ["-1", [0, 0]]], [["1", [0, 1]]], [["1", [0, 1]], ["-1", [0, 0]]]]
+FUNCTIONS = [["1", [[0, 1]]], ["-1", [[1, 1]]], ["1", [[2, 1]]], ["-1", [[3, 1]]], ["1", []], ["1/2", []]]
+EMIT = [["emit", "0"], ["emit", "1"]]
+COINS = [*EMIT, ["draw", [0, 1], [0, 1]], ["draw", [2, 3], [0, 1]]]
+"""Coin 2 draws from the target, coin 3 from the draft."""
+DRAFT = ["leaf", 3, [], []]
+
+
+def document(**entries: Any) -> Document:
+    """The proof that a program which draws from the target is lossless, right but for the entries that are given."""
+    found = {
+        "format": FORMATS[0],
+        "theorem": "draws from the target: lossless",
+        "scope": "2 tokens",
+        "laws": [["target", 2], ["draft", 2]],
+        "scalars": [],
+        "polynomials": POLYNOMIALS,
+        "functions": FUNCTIONS,
+        "coins": COINS,
+        "wanted": [["0", [["target", 0]]], ["1", [["target", 1]]]],
+        "formulas": [],
+        "bounds": [],
+        "nodes": [["leaf", 2, [], []]],
+    }
+    return found | entries
+
+
+def attacks() -> Iterator[tuple[str, Document]]:
+    """Yield (words, document)."""
+    yield "the draft is emitted", document(nodes=[DRAFT])
+    yield "everything is outside of the hypothesis", document(nodes=[["outside", 4]])
+    yield "a solver found everything empty", document(nodes=[["z3"]])
+    yield "no claim", document(wanted=[], nodes=[DRAFT])
+    yield "the witness of an empty region is 0 = 0", document(nodes=[["empty", [["0", [], None]]]])
+    yield "the witness of an empty region is 1", document(nodes=[["empty", [["1", [], None]]]])
+    yield "the witness adds what is no equality", document(nodes=[["empty", [["1", [], None], ["-1", [0], 0]]]])
+    yield "a sign is left out", document(nodes=[["ask", 0, [[[1], 1, None]]], ["leaf", 2, [], []]])
+    yield "a branch leads back", document(nodes=[["ask", 0, [[[-1, 0, 1], 0, None]]]])
+    yield (
+        "a mass may be negative",
+        document(functions=[*FUNCTIONS, ["1", [[1, 1]]]], coins=[*EMIT, ["draw", [6, 0], [0, 1]]]),
+    )
+    yield "masses do not sum to 1", document(coins=[*EMIT, ["draw", [4, 4], [0, 1]]])
+    yield "a branch of the coins is left out", document(coins=[*EMIT, ["draw", [0, 1], [0, None]]])
+    yield "a divisor may be 0", document(functions=[["1", [[0, 2], [0, -1]]], *FUNCTIONS[1:]])
+    yield "solves what is no equality", document(nodes=[["ask", 0, [[[0, 1, -1], 1, 0]]], ["leaf", 2, [], []]])
+    solved = [["ask", 2, [[[1, -1], 1, None], [[0], 2, -1]]], ["leaf", 2, [], []], ["leaf", 2, [], []]]
+    yield "a negative variable", document(nodes=solved)
+    half = [*EMIT, ["draw", [5, 5], [0, 1]]]
+    point = {"point": ["1/2", "1/2"], "coin": 2, "coins": half}
+    formula = [["P(0)", [["0", "1"], ["1", "0"]]]]
+    yield "a right formula, not evaluated at the point", document(**point, formulas=formula, values=[0])
+    yield "a point where all claims hold", document(**point, values=[])
+    yield "a point outside", document(**point | {"point": ["3/2", "1/2"]}, values=[])
+    fractional = [*POLYNOMIALS[:2], [["1", [0, 0.5]], ["-1", [0, 1.5]]], POLYNOMIALS[3]]
+    yield "exponents that are no whole numbers", document(polynomials=fractional)
+    yield "exponents that are True", document(polynomials=[[["1", [True, 0]]], *POLYNOMIALS[1:]])
+    yield "a distribution that is listed twice", document(laws=[["target", 3], ["target", 2], ["draft", 2]])
+    for number in (1, 1.0, "1.0", " 1", "+1", "1_0/1_0", "1e0"):
+        yield f"the number {number!r}", document(functions=[[number, [[0, 1]]], *FUNCTIONS[1:]])
+    yield "a power that is no whole number", document(functions=[["1", [[0, 1.0]]], *FUNCTIONS[1:]])
+    yield "a coin that is True", document(nodes=[["leaf", 2.0, [], []]])
+    yield "no node", document(nodes=[])

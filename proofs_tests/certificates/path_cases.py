@@ -1,0 +1,448 @@
+"""Right certificates with paths, forged ones by hand, and what the checker of paths must make of each."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from proofs_tests import certificate_forgeries as optima
+from proofs_tests.certificates.checker_mutants import Case
+from spec_math import SCHEMES, check_lossless, check_lossless_block
+from spec_math.audit import check_sampler
+from spec_math.block_level import chain
+from spec_math.studies.blocks.own_methods import OwnMethod, judge
+
+Data = dict[str, Any]
+
+T, D = ["1/4", "3/4"], ["1/2", "1/2"]
+
+PROGRAMS = """
+from fractions import Fraction
+
+def right(coin, tokens, target, draft):
+    x = tokens[0]
+    if coin.flip(min(1, target[x] / draft[x])):
+        return x
+    weights = [max(t - d, 0) for t, d in zip(target, draft)]
+    total = sum(weights)
+    return coin.draw([weight / total for weight in weights])
+
+def named(draft, tokens, coin, target):
+    return right(coin, (tokens,) if isinstance(tokens, int) else tokens, target, draft)
+
+def other_question(coin, tokens, target, draft):
+    try:
+        coin.flip(Fraction(1, 3))
+    except BaseException:
+        pass
+    return right(coin, tokens, target, draft)
+
+def other_kind(coin, tokens, target, draft):
+    return coin.draw([Fraction(1, 2), Fraction(1, 2)])
+
+def asks_less(coin, tokens, target, draft):
+    return tokens[0]
+
+def asks_more(coin, tokens, target, draft):
+    answer = right(coin, tokens, target, draft)
+    try:
+        coin.flip(Fraction(1, 2))
+    except BaseException:
+        pass
+    return answer
+
+def other_token(coin, tokens, target, draft):
+    return 1 - right(coin, tokens, target, draft)
+
+def in_a_tuple(coin, tokens, target, draft):
+    import numpy
+    return numpy.array([right(coin, tokens, target, draft)])
+
+def hopeful(coin, tokens, target, draft):
+    return tokens[0]
+
+def raises(coin, tokens, target, draft):
+    if tokens[0] == 1:
+        raise ValueError("no token")
+    return tokens[0]
+
+def leaves(coin, tokens, target, draft):
+    if tokens[0] == 1:
+        raise SystemExit(0)
+    return tokens[0]
+
+def says_a_word(coin, tokens, target, draft):
+    return "one" if tokens[0] else 0
+
+def negative(coin, tokens, target, draft):
+    return coin.draw([target[0] - draft[0], 1 - target[0] + draft[0]]) if tokens[0] else 0
+
+def not_a_number(coin, tokens, target, draft):
+    return coin.draw([float("nan"), 0.5]) if tokens[0] else 0
+
+def too_likely(coin, tokens, target, draft):
+    return int(coin.flip(Fraction(3, 2))) if tokens[0] else 0
+
+def infinite(coin, tokens, target, draft):
+    return coin.draw([float("-inf"), float("inf")]) if tokens[0] else 0
+
+def out_of_range(coin, tokens, target, draft):
+    return 2 if tokens[0] else 0
+
+def a_chain(coin, tokens, target, draft):
+    out = []
+    for place, x in enumerate(tokens):
+        if not coin.flip(min(1, target[place][x] / draft[place][x])):
+            weights = [max(t - d, 0) for t, d in zip(target[place], draft[place])]
+            total = sum(weights)
+            return (*out, coin.draw([weight / total for weight in weights]))
+        out.append(x)
+    return (*out, coin.draw(list(target[len(tokens)])))
+
+def a_block(coin, prefix):
+    row = [Fraction(1, 4), Fraction(3, 4)]
+    return (coin.draw(row), coin.draw(row))
+
+def reads_models(coin, target_model, draft_model, prefix, lookahead):
+    assert (target_model.end, lookahead) == (1, 2)
+    return (coin.draw(list(target_model((*prefix,)))),)
+
+def masses(coin, tokens, target, draft):
+    from spec_math.chance import Cumulative
+    return coin.draw(Cumulative([Fraction(1, 4), Fraction(3, 4)]))
+"""
+
+
+@cache
+def programs() -> Any:
+    """The programs of these cases, as a module's names."""
+    known: dict[str, Any] = {}
+    exec(compile(PROGRAMS, "programs.py", "exec"), known)
+    return known
+
+
+def document(verdict: Any) -> Data:
+    """The certificate of a verdict, as it is written."""
+    return verdict.certificate().document()
+
+
+def of(name: str, target: Any = T, draft: Any = D, k: int = 1) -> Data:
+    return document(check_lossless(programs()[name], target, draft, k))
+
+
+def in_type(kind: str, *masses: float) -> Any:
+    row = np.array(masses, dtype=kind)
+    return row / row.sum()
+
+
+@cache
+def right() -> dict[str, Data]:
+    """Certificates that hold, one of each sort."""
+    scheme = {one.name: one for one in SCHEMES}
+    even = lambda _: ["1/4", "3/4"]  # noqa: E731
+
+    def ended(_: tuple[int, ...]) -> list[str]:
+        return T
+
+    ended.end = 1  # type: ignore[attr-defined]
+
+    def stops(coin: Any, _: tuple[int, ...]) -> tuple[int, ...]:
+        first = coin.draw([Fraction(1, 4), Fraction(3, 4)])
+        return (first,) if first == 1 else (first, coin.draw([Fraction(1, 4), Fraction(3, 4)]))
+
+    def loops(coin: Any, _: Any, target: Any, __: Any) -> int:
+        while coin.flip(Fraction(1, 8)):
+            pass
+        return coin.draw(target)
+
+    def second_breaks(coin: Any, prefix: tuple[int, ...]) -> tuple[int, ...]:
+        if prefix == (1,):
+            raise RuntimeError("no second block")
+        return (coin.draw([Fraction(1, 4), Fraction(3, 4)]),)
+
+    def doubled(coin: Any, _: tuple[int, ...]) -> tuple[int, ...]:
+        return (coin.draw([Fraction(1, 4), Fraction(3, 4)]),) * 2
+
+    def reads(coin: Any, target: Any, draft: Any, prefix: Any, lookahead: int, _: int) -> Any:
+        return chain.generate(coin, target, draft, prefix, lookahead)
+
+    own = judge(OwnMethod("a chain", reads, one=True))
+    roles = "draft=draft,tokens=tokens,coin=coin,target=target"
+    found = {
+        "one draft": of("right"),
+        "two drafts": document(
+            check_lossless(scheme["recursive rejection"], ["1/4", "1/2", "1/4"], ["1/2", "0", "1/2"], 2)
+        ),
+        "three numbers": document(check_lossless(programs()["right"], T, D)),
+        "own drafts": document(
+            check_lossless(scheme["greedy drafts"], ["1/4", "1/2", "1/4"], ["1/2", "1/4", "1/4"], 2)
+        ),
+        "too much": of("hopeful"),
+        "too little": of("hopeful", ["1/8", "1/8", "3/4"], ["3/8", "3/8", "1/4"]),
+        "raises": of("raises"),
+        "leaves": of("leaves"),
+        "a word": of("says_a_word"),
+        "negative": of("negative"),
+        "not a number": of("not_a_number"),
+        "infinite": of("infinite"),
+        "too likely": of("too_likely"),
+        "out of range": of("out_of_range"),
+        "kept masses": of("masses"),
+        "two blocks": document(check_lossless_block(programs()["a_block"], even, 3, 2)),
+        "after a prefix": document(check_lossless_block(programs()["a_block"], even, 2, 1, (0, 1))),
+        "an end": document(check_lossless_block(stops, ended, 3, 2)),
+        "blocks that differ": document(check_lossless_block(doubled, even, 2)),
+        "second block breaks": document(check_lossless_block(second_breaks, even, 3, 2)),
+        "models": {**document(own), "claims": document(own)["claims"][:1]},
+        "endless": document(check_lossless(loops, T, D, 1)),
+        "a chain": document(check_sampler(programs()["a_chain"], [T, D, T], [D, T], lookahead=2)),
+        "roles": document(check_sampler(programs()["named"], T, D, k=1, roles=roles)),
+    }
+    for kind in ("float64", "float32", "float16"):
+        laws = in_type(kind, 0.1, 0.3, 0.6), in_type(kind, 0.5, 0.3, 0.2)
+        found[kind] = document(check_lossless(scheme["recursive rejection"], *laws, 2))
+        found[f"lossy in {kind}"] = document(check_lossless(programs()["hopeful"], *laws, 1))
+    found["lists"] = document(check_sampler(programs()["right"], T, ["1/3", "2/3"], k=1, numbers="lists"))
+    found["audit in float32"] = document(
+        check_sampler(programs()["right"], ["1/7", "6/7"], ["1/3", "2/3"], k=1, numbers="float32")
+    )
+    return found
+
+
+REPLAYED = {
+    "one draft": "right",
+    "three numbers": "right",
+    "too much": "hopeful",
+    "too little": "hopeful",
+    "raises": "raises",
+    "leaves": "leaves",
+    "a word": "says_a_word",
+    "negative": "negative",
+    "not a number": "not_a_number",
+    "infinite": "infinite",
+    "too likely": "too_likely",
+    "out of range": "out_of_range",
+    "kept masses": "masses",
+    "two blocks": "a_block",
+    "after a prefix": "a_block",
+    "a chain": "a_chain",
+    "roles": "named",
+    "lossy in float64": "hopeful",
+    "lossy in float16": "hopeful",
+    "lists": "right",
+    "audit in float32": "right",
+}
+"""The program of PROGRAMS that each certificate is about."""
+
+WRONG = ("other_question", "other_kind", "asks_less", "asks_more", "other_token", "raises", "says_a_word", "missing")
+"""Programs that are not the one of the certificate "one draft"."""
+
+
+def changed(name: str, change: Callable[[Data], Any], claim: int = 0) -> Data:
+    """A right certificate after a change of one of its claims, in place."""
+    copy = deepcopy(right()[name])
+    _ = change(copy["claims"][claim])
+    return copy
+
+
+def node_of(claim: Data, kind: str, last: bool = True) -> Any:
+    """The last or the first node of a kind."""
+    nodes = [node for node in claim["nodes"] if node[0] == kind]
+    return nodes[-1 if last else 0]
+
+
+def put(*path: Any) -> Callable[[Data], None]:
+    """Put the last of the arguments at the place that the others name."""
+    *keys, last, value = path
+
+    def change(claim: Any) -> None:
+        for key in keys:
+            claim = claim[key]
+        claim[last] = value
+
+    return change
+
+
+def half_the_tree(claim: Data) -> None:
+    """Leave out the branches of the first draw that are shown, but for one."""
+    root = claim["nodes"][-1]
+    root[2] = [root[2][0], *[None] * (len(root[2]) - 1)]
+
+
+def deeper(claim: Data) -> None:
+    """Put flips of no consequence above each root, to gain rounding."""
+    for tree in claim["trees"]:
+        for _ in range(40):
+            claim["nodes"].append(["flip", "1/2", tree[1], tree[1]])
+            tree[1] = len(claim["nodes"]) - 1
+
+
+def by_hand() -> dict[str, Data]:
+    """Changed certificates, each by what was done to it; all must be rejected."""
+    found = {
+        "a flip below 0": changed("one draft", lambda claim: put(1, "-1/2")(node_of(claim, "flip"))),
+        "a flip above 1": changed("one draft", lambda claim: put(1, "3/2")(node_of(claim, "flip"))),
+        "another flip": changed("one draft", lambda claim: put(1, "1/3")(node_of(claim, "flip"))),
+        "a branch left out": changed("one draft", lambda claim: put(2, None)(node_of(claim, "flip"))),
+        "half of the drafts left out": changed("one draft", half_the_tree),
+        "another token": changed("one draft", put("nodes", 0, 1, [1])),
+        "a token too large": changed("one draft", put("nodes", 0, 1, [2])),
+        "a token below 0": changed("one draft", put("nodes", 0, 1, [-1])),
+        "no token": changed("one draft", put("nodes", 0, 1, [])),
+        "a token that is true": changed("too much", put("nodes", 0, 1, [False])),
+        "a fraction of a token": changed("too much", put("nodes", 0, 1, [0.0])),
+        "two tokens": changed("too much", put("nodes", 0, 1, [1, 0])),
+        "another draft law": changed("one draft", put("draft", 0, 1, ["1/4", "3/4"])),
+        "drafts of another law": changed("one draft", lambda claim: put(1, ["1/4", "3/4"])(claim["nodes"][-1])),
+        "given other drafts": changed("one draft", lambda claim: put(1, [1])(node_of(claim, "drafts", last=False))),
+        "given no drafts": changed("one draft", lambda claim: put(1, [])(node_of(claim, "drafts", last=False))),
+        "more drafts": changed("one draft", put("drafts", 2)),
+        "fewer drafts": changed("two drafts", put("drafts", 1)),
+        "a flip for a draft": changed("one draft", lambda claim: put(-1, ["flip", "1/2", 0, 0])(claim["nodes"])),
+        "drafts of a chain exchanged": changed(
+            "a chain",
+            lambda claim: claim["draft"].reverse() or put("draft", 0, 0, [])(claim) or put("draft", 1, 0, [0])(claim),
+        ),
+        "masses below 0": changed(
+            "kept masses", lambda claim: put(1, ["-1/4", "5/4"])(node_of(claim, "draw", last=False))
+        ),
+        "masses above 1": changed(
+            "kept masses", lambda claim: put(1, ["1/2", "3/4"])(node_of(claim, "draw", last=False))
+        ),
+        "no masses": changed(
+            "kept masses",
+            lambda claim: (
+                put(1, [])(node_of(claim, "draw", last=False)),
+                put(2, [])(node_of(claim, "draw", last=False)),
+            ),
+        ),
+        "masses below 1": changed(
+            "kept masses", lambda claim: put(1, ["1/4", "1/4"])(node_of(claim, "draw", last=False))
+        ),
+        "more children": changed("kept masses", lambda claim: node_of(claim, "draw")[2].append(0)),
+        "a later child": changed("one draft", lambda claim: put(2, len(claim["nodes"]))(node_of(claim, "flip"))),
+        "a child below 0": changed("one draft", lambda claim: put(2, -len(claim["nodes"]))(node_of(claim, "flip"))),
+        "a circle": changed(
+            "one draft",
+            lambda claim: (
+                put(2, [5, 5])(claim["nodes"][5])
+                if claim["nodes"][5][0] == "draw"
+                else put("nodes", 5, ["flip", "1/2", 5, 5])(claim)
+            ),
+        ),
+        "another target": changed("one draft", put("target", 0, 1, ["1/3", "2/3"])),
+        "a target above 1": changed("one draft", put("target", 0, 1, ["1/4", "5/4"])),
+        "a target below 0": changed("one draft", put("target", 0, 1, ["-1/4", "5/4"])),
+        "a larger vocabulary": changed("one draft", put("target", 0, 1, ["1/4", "3/4", "0"])) | {"claims": []},
+        "rows of two sizes": changed("two blocks", lambda claim: put("target", 1, 1, ["1/4", "3/4", "0"])(claim)),
+        "a row left out": changed("two blocks", lambda claim: claim["target"].pop()),
+        "no row at all": changed("one draft", put("target", [])),
+        "a horizon of 0": changed("one draft", put("horizon", 0)),
+        "no blocks": changed("two blocks", put("rounds", 0)),
+        "a longer horizon": changed("one draft", put("horizon", 2)),
+        "no tree": changed("one draft", put("trees", [])),
+        "a tree left out": changed("two blocks", lambda claim: claim["trees"].pop()),
+        "more blocks": changed(
+            "after a prefix", lambda claim: put("rounds", 2)(claim) or put("nodes", 0, 1, [0])(claim)
+        ),
+        "another end": changed("an end", put("end", 0)),
+        "tokens after the end": changed("an end", put("nodes", 0, 1, [1, 0])),
+        "an unknown type": changed("one draft", put("numbers", "float8")),
+        "floats said to be exact": changed("float64", put("numbers", "fractions")),
+        "float32 said to be float64": changed("float32", put("numbers", "float64")),
+        "rounding said of a lossy one": changed(
+            "too much", lambda claim: put("verdict", ["lossless", None, None])(claim)
+        ),
+        "a fault said to be lossless": changed("raises", lambda claim: put("verdict", ["lossless", None, None])(claim)),
+        "lossless said to be lossy": changed("one draft", put("verdict", ["lossy", [[0]], "more"])),
+        "lossless said to be too little": changed("one draft", put("verdict", ["lossy", [[0]], "less"])),
+        "lossless said to fail": changed("one draft", put("verdict", ["lossy", None, "more"])),
+        "another verdict": changed("one draft", put("verdict", ["right", None, None])),
+        "another text": changed("too much", put("verdict", ["lossy", [[1]], "more"])),
+        "another side": changed("too much", put("verdict", ["lossy", [[0]], "less"])),
+        "no side": changed("too much", put("verdict", ["lossy", [[0]], "both"])),
+        "less said of a fault": changed("raises", put("verdict", ["lossy", None, "both"])),
+        "fewer coins than there are": changed("too much", put("coins", 0)),
+        "so many coins that rounding explains it": changed("lossy in float16", put("coins", 500)),
+        "two blocks of rounding": changed("lossy in float16", lambda claim: put("rounds", 10**4)(claim)),
+        "a lossy one in a coarse type": changed(
+            "lossy in float16", lambda claim: put("verdict", ["lossless", None, None])(claim)
+        ),
+        "a fault of no mass": changed(
+            "one draft",
+            lambda claim: (claim["nodes"].insert(0, ["fault", "x"]), put("verdict", ["lossy", None, "more"])(claim)),
+        ),
+        "a kind that there is not": changed("raises", put("nodes", 0, 0, "error")),
+        "nothing claimed": right()["one draft"] | {"claims": []},
+        "another format": right()["one draft"] | {"format": "another"},
+        "claims that are no list": right()["one draft"] | {"claims": 3},
+        "masses that are numbers": changed("one draft", put("target", 0, 1, [0.25, 0.75])),
+        "a mass over 0": changed("one draft", put("target", 0, 1, ["1/0", "3/4"])),
+    }
+    few = [
+        (name, claim) for name, claim in optima.forged() if name in optima.ONE_FAULT or name.startswith("two drafts")
+    ]
+    found.update({f"the optimum, {name}": claim for name, claim in few})
+    return found
+
+
+def of_document(claimed: Data, function: str | None = None) -> Case:
+    """The case that checks a document, with a function that is replayed."""
+    return lambda module: module.check(json.loads(json.dumps(claimed)), function=function)
+
+
+def of_command(*arguments: str) -> Case:
+    """The case that runs the command of a checker: its exit code and what it prints."""
+
+    def case(module: ModuleType) -> Any:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+            try:
+                code = module.main(list(arguments))
+            except SystemExit as left:
+                code = f"leaves with {left.code}"
+        first, last = (out.getvalue().splitlines() or [""])[0], (out.getvalue().splitlines() or [""])[-1]
+        return code, first.partition(":")[0], last.partition(":")[0]
+
+    return case
+
+
+def cases(folder: Path) -> dict[str, Case]:
+    """Every case of the checker of paths; programs and files are written to a folder."""
+    place = folder / "programs_of_these_cases.py"
+    _ = place.write_text(PROGRAMS, encoding="utf-8")
+    found: dict[str, Case] = {name: of_document(claimed) for name, claimed in right().items()}
+    found |= {f"forged: {name}": of_document(claimed) for name, claimed in by_hand().items()}
+    found |= {f"{name}, replayed": of_document(right()[name], f"{place}:{of}") for name, of in REPLAYED.items()}
+    found |= {f"another program: {name}": of_document(right()["one draft"], f"{place}:{name}") for name in WRONG}
+    found |= {f"optimum: {name}": of_document(claimed) for name, claimed in optima.true().items()}
+    found["an optimum has no paths"] = of_document(optima.true()["sets"], f"{place}:right")
+    written = {"right": right()["one draft"], "wrong": by_hand()["another flip"], "other": {"format": "another"}}
+    for name, claimed in written.items():
+        text = json.dumps(claimed)
+        _ = (folder / f"{name}.json").write_text(text, encoding="utf-8")
+        with gzip.open(folder / f"{name}.json.gz", "wt", encoding="utf-8") as file:
+            _ = file.write(text)
+        found |= {f"command: {name}{end}": of_command(str(folder / f"{name}{end}")) for end in (".json", ".json.gz")}
+    _ = (folder / "list.json").write_text("[1]", encoding="utf-8")
+    _ = (folder / "text.json").write_text("no JSON", encoding="utf-8")
+    _ = (folder / "plain.json.gz").write_text("{}", encoding="utf-8")
+    for name in ("list.json", "text.json", "plain.json.gz", "missing.json"):
+        found[f"command: {name}"] = of_command(str(folder / name))
+    for program in ("right", "hopeful"):
+        found[f"command, replayed: {program}"] = of_command(
+            str(folder / "right.json"), "--function", f"{place}:{program}"
+        )
+    found["command: no file"] = of_command()
+    return found
