@@ -34,6 +34,7 @@ import json
 import random
 import re
 import sys
+from collections import Counter
 from contextlib import ExitStack
 from copy import deepcopy
 from fractions import Fraction
@@ -84,18 +85,15 @@ def race(known, numbers, rates, groups):
     demand(before == [[kinds, numbers, rates, before[0][-1]]] * len(before), "a number takes part in two races")
     demand(len({*numbers}) == len(numbers) in (1, len(rates)) and min(rates) >= 0, "numbers do not fit the rates")
     demand(sorted(chain(*groups)) == before[0][-1], "winners are not listed once each")
-    sums = [sum(rates[place] for place in group) for group in groups]
-    return [
-        (sums[at] / sum(sums), {j: [kinds, numbers, rates, group] for j in numbers}) for at, group in enumerate(groups)
-    ]
+    total = sum(rates[place] for place in before[0][-1])
+    return [(sum(rates[i] for i in won) / total, {j: [kinds, numbers, rates, won] for j in numbers}) for won in groups]
 
 
 def boxes(nodes, at, whole, mass, known):
     """Go through the boxes below a node: mass, what is known of each number, draws, and what is emitted."""
     kind, *about, last = nodes[at]
     if kind == "end":
-        fits = all(j in range(len(about[0])) and about[0][j] in kinds for j, (kinds, *_) in known.items())
-        demand(fits, f"node {at}: the draws are of other kinds")
+        demand(all(about[0][j : j + 1] in [*kinds] for j, (kinds, *_) in known.items()), f"node {at}: other draws")
         yield mass, known, *about, last
         return
     for (share, now), child in zip({"cut": cut, "race": race}[kind](known, *about), last, strict=True):
@@ -109,26 +107,26 @@ def judged(case, nodes, whole, drafts, run):
     target, draft = ([list(map(number, row)) for row in case[name]] for name in ("target", "draft"))
     size, counts = len(target[0]), [case["k"], case["lookahead"], case["horizon"]]
     k, ahead, horizon = counts
+    sized = (len(target), len(draft)) == (ahead + 1, ahead or 1) and {*map(type, counts)} == {int}
     right = all(len(row) == size and sum(row) == 1 and min(row) >= 0 for row in target + draft)
-    demand(right and (len(target), len(draft)) == (ahead + 1, ahead or 1), "rows are missing, or sum to another number")
-    demand({*map(type, counts)} == {int} and min(k, ahead + 1, horizon) >= 1, "k, lookahead or horizon is too small")
+    demand(sized and right and min(k, horizon) >= 1, "k, lookahead, horizon, or rows are wrong")
     rows = (draft if ahead else draft * k) if drafts else []
     drawn = [*product(*([token for token, mass in enumerate(row) if mass] for row in rows))]
     roots = once([(tuple(tokens), root) for tokens, root in case["drafted"]])
     demand({*roots} == {*drawn} if whole else {*roots} <= {*drawn}, "drafts are left out, or are never drawn")
-    law, coins = {(): Fraction(-1), "no text": Fraction(0)}, 0
+    law, coins = Counter({(): -1}), 0
     for tokens in filter(roots.__contains__, drawn):
-        share = prod(map(list.__getitem__, rows, tokens))
-        for mass, known, draws, emitted in boxes(nodes, roots[tokens], whole, share, {}):
+        for mass, known, draws, emitted in boxes(
+            nodes, roots[tokens], whole, prod(map(list.__getitem__, rows, tokens)), {}
+        ):
             coins = max(coins, len(tokens) + len(draws) + draws.count("t") * (size - 1))
             run(case["numbers"], (target, draft) if ahead else (target[0], draft[0]), tokens, (known, draws), emitted)
             sound = {*map(type, emitted)} == {int} and {*emitted} <= {*range(size)} and (ahead or len(emitted) == 1)
-            text = tuple(emitted[:horizon]) if sound else "no text"
-            law[text] = law.get(text, 0) + mass
+            law[tuple(emitted[:horizon]) if sound else "no text"] += mass
     off = law["no text"]
     for text in product(range(size), repeat=horizon):
         tails = [prod(target[at % len(target)][text[at]] for at in range(n, horizon)) for n in range(horizon + 1)]
-        off += max(0, sum(law.get(text[:n], 0) * tail for n, tail in enumerate(tails)))
+        off += max(0, sum(law[text[:n]] * tail for n, tail in enumerate(tails)))
     u = Fraction(1, 2 ** DIGITS[case["numbers"].rpartition(".")[2]])
     most = sum(min(1, n * u / max(1 - n * u, n * u) + 2 * u) for n in range(size + 4, size + 4 + 2 * coins, 2))
     most = min(most, Fraction(1, 10**4 if u < Fraction(1, 2**11) else 100)) if whole else most
@@ -145,16 +143,15 @@ class Script:
         j, at, weights = len(self.taken), self.turn % 3, list(map(Fraction, weights))
         self.taken += kind
         demand(self.draws[j : j + 1] == kind, f"it draws {kind} as number {j} of {self.draws}")
-        _, *value = self.known.get(j, [kind])
         if kind == "u":
-            low, high = map(float, value or (0, 1))
+            low, high = map(float, self.known.get(j, [kind, 0, 1])[1:])
             edge = min(2.0 ** -(self.bits * 3 // 4), (high - low) / 4)
             return (low + edge, (low + high) / 2, high - edge)[at]
-        numbers, rates, group = value or ([j], weights or [1], [i for i, w in enumerate(weights or [1]) if w])
+        fresh = [kind, [j], weights or [1], [i for i, w in enumerate(weights or [1]) if w]]
+        _, numbers, rates, group = self.known.get(j, fresh)
         if kind == "e":
             return float((1 if j == numbers[group[0]] else (1.001, 2, 9)[at]) * rates[numbers.index(j)]) or 1.0
-        if [w * sum(rates) for w in weights] != [rate * sum(weights) for rate in rates]:
-            self.taken += " by other weights"
+        self.taken += "?" * ([w * sum(rates) for w in weights] != [rate * sum(weights) for rate in rates])
         self.turns = max(self.turns, len(group))
         return group[self.turn % len(group)]
 
@@ -168,7 +165,7 @@ def pythons(take):
 
 def numpys(take):
     """Return what stands for the names of np.random: one class for all generators."""
-    np = importlib.import_module("numpy")
+    import numpy as np
 
     def drawn(size, kind, weights=()):
         cells = [take(kind, weights) for _ in range(1 if size is None else int(np.prod(size)))]
@@ -195,7 +192,7 @@ def numpys(take):
 
 def torches(take):
     """Return what stands for torch's functions rand, rand_like and multinomial."""
-    torch = importlib.import_module("torch")
+    import torch
 
     def multinomial(weights, num_samples=1, **_):
         drawn = [take("t", row) for row in weights.reshape(-1, weights.shape[-1]).tolist()]
@@ -222,43 +219,42 @@ def loaded(place):
         return reduce(getattr, name.split("."), importlib.import_module(".".join(parts)))
 
 
-def returned(call, fn, numbers, laws, tokens):
-    """Return as JSON the tokens that the function emits, or the name of the exception that it raises."""
-    library, _, kind = numbers.rpartition(".")
-    laws = deepcopy(laws)
-    if library:
-        module, plain = sys.modules[library], json.loads(json.dumps(laws, default=float))
-        laws, tokens = [module.asarray(rows, dtype=getattr(module, kind)) for rows in plain], module.asarray(tokens)
-    values = {"target": laws[0], "draft": laws[1], "tokens": tokens[0] if call["one"] else tokens}
-    named = {name: values[role] for name, role in call["named"]}
-    named |= {name: getattr(sys.modules[module], MAKERS[module])() for name, module in call["makes"]}
-    try:
-        found = fn(*[values[role] for role in call["placed"]], **named)
-    except (Exception, SystemExit) as error:
-        return json.dumps(type(error).__name__)
-    found = json.dumps(found, default=lambda one: one.tolist())
-    return found if found.startswith("[") else f"[{found}]"
-
-
 def replayed(document, function, least, stack):
-    """Return what runs a function in a box, `least` times at least; from now on it draws from a script."""
+    """Return what runs a function in a box, `least` times at least, on numbers from a script; and words on it."""
     script, there = Script(), {"torch": "torch" in sys.modules, "numpy.random": find_spec("numpy"), "random": True}
-    names = [*document["libraries"], *filter(there.get, there)]
-    for name in dict.fromkeys(names):
-        stack.enter_context(patch.multiple(name, **REPLACED[name](script.take)))
+    names, call = dict.fromkeys([*document["libraries"], *filter(there.get, there)]), document["call"]
+    same = sha256(Path(function.rpartition(":")[0]).read_bytes()).hexdigest() == document["function"]["sha256"]
+    _ = [stack.enter_context(patch.multiple(name, **REPLACED[name](script.take))) for name in names]
     fn = loaded(function)
+
+    def returned(numbers, laws, tokens):
+        library, _, kind = numbers.rpartition(".")
+        laws = deepcopy(laws)
+        if library:
+            module, plain = sys.modules[library], json.loads(json.dumps(laws, default=float))
+            laws, tokens = [module.asarray(rows, dtype=getattr(module, kind)) for rows in plain], module.asarray(tokens)
+        values = {"target": laws[0], "draft": laws[1], "tokens": tokens[0] if call["one"] else tokens}
+        named = {name: values[role] for name, role in call["named"]}
+        named |= {name: getattr(sys.modules[module], MAKERS[module])() for name, module in call["makes"]}
+        try:
+            found = json.dumps(
+                fn(*[values[role] for role in call["placed"]], **named), default=lambda one: one.tolist()
+            )
+        except (Exception, SystemExit) as error:
+            return json.dumps(type(error).__name__)
+        return found if found.startswith("[") else f"[{found}]"
 
     def run(numbers, laws, tokens, box, emitted):
         script.turn, script.turns, (script.known, script.draws) = 0, least, box
         script.bits = min(DIGITS[numbers.rpartition(".")[2]], 24 if "torch" in numbers else 53)
         while script.turn < script.turns:
             script.taken = ""
-            found = returned(document["call"], fn, numbers, laws, tokens), script.taken
+            found = returned(numbers, laws, tokens), script.taken
             demand(found == (json.dumps(emitted), script.draws), f"{tokens} in {box}: it returns {found}")
             script.turn += 1
         demand("torch" in names or "torch" not in sys.modules, "it loads torch, and the certificate does not say so")
 
-    return run
+    return run, f"{function} was run in each box; its file {'is' if same else 'is not'} the one that was judged"
 
 
 def check(document, function=None, run=3):
@@ -270,18 +266,14 @@ def check(document, function=None, run=3):
         about, call, verdict = (document[name] for name in ("function", "call", "verdict"))
         whole = {FORMATS[0]: {"lossless": True, "lossy": False}}[document["format"]][verdict]
         drafts = "tokens" in [*call["placed"], *(role for _, role in call["named"])]
-        ran, each = "It was not run: name it by --function FILE.py:NAME", lambda *_: None
         with ExitStack() as stack:
-            if function:
-                same = sha256(Path(function.rpartition(":")[0]).read_bytes()).hexdigest() == about["sha256"]
-                ran = f"{function} was run in each box; its file {'is' if same else 'is not'} the one that was judged"
-                each = replayed(document, function, run, stack)
+            idle = lambda *_: None, "It was not run: name it by --function FILE.py:NAME"
+            each, ran = replayed(document, function, run, stack) if function else idle
             found = [judged(case, document["nodes"], whole, drafts, each) for case in document["cases"]]
         demand(found and document["assumed"] == ASSUMED, "it has no case, or assumes something else")
-    except ValueError:
-        raise
     except (Exception, SystemExit) as error:
-        raise ValueError(f"it cannot be read: {type(error).__name__}: {error}") from error
+        said = error if type(error) is ValueError else f"it cannot be read: {type(error).__name__}: {error}"
+        raise ValueError(said) from error
     return f"{about['name']}({', '.join(call['placed'])}) is {verdict}. {'. '.join(found)}. {ran}. Assumed: {ASSUMED}"
 
 
@@ -296,7 +288,7 @@ def main(argv):
         print(check(json.loads(content, object_pairs_hook=once), asked.function))
     except Exception as error:  # whatever a file may hold
         print(f"Rejected: {error}")
-        return 1 if type(error) is ValueError and not error.__cause__ else 2
+        return 1 if type(error.__cause__) is ValueError else 2
     return 0
 
 
