@@ -365,136 +365,135 @@ ALLOWED = {"numbers of another kind", "a whole number of another size"}
 """Changes written by hand that leave a certificate true."""
 
 
-def script_of(module: ModuleType, *left: Any, turn: int = 0) -> Any:
-    """Return a script with these numbers left."""
+THREE_EVEN = ["nt", [1], [Fraction(1)] * 3, [2]]
+WEIGHED = ["t", [0], [Fraction(1, 4), Fraction(3, 4)], [0, 1]]
+PAIR = ["e", [3, 4], [Fraction(1, 4), Fraction(3, 4)], [1]]
+
+
+def script_of(
+    module: ModuleType, draws: str, known: dict[int, Any] | None = None, turn: int = 0, bits: int = 53
+) -> Any:
+    """Return a script of a path with these numbers."""
     script: Any = module.Script()
-    script.left, script.turn, script.turns = list(left), turn, 3
+    script.draws, script.known, script.turn, script.turns, script.bits, script.taken = (
+        draws,
+        known or {},
+        turn,
+        3,
+        bits,
+        "",
+    )
     return script
 
 
 def of_python(module: ModuleType) -> Any:
     """Draw by each of the stand-ins for Python's random."""
-    evenly, heavy = ([0], [Fraction(1)] * 3, [2]), ([0], [Fraction(1)] * 4, [1, 3])
-    script = script_of(module, ("u", 0.5), ("n", evenly), ("u", 0.9), ("n", heavy), ("n", None), ("u", 0.25), turn=1)
+    script = script_of(module, "unununu", {1: THREE_EVEN}, turn=1)
     names = module.pythons(script.take)
     random = names["Random"](7)
     drawn = [names["random"](), names["randrange"](3), names["choices"]([0, 1], [1, 1]), random.choice("abcd")]
-    return [*drawn, random.randint(5, 5), names["uniform"](1, 3), script.left, script.turns, names["getrandbits"]]
+    drawn += [names["uniform"](1, 3), random.randint(5, 5)]
+    return [*drawn, script.taken, script.turns, names["getrandbits"]]
 
 
 def of_numpy(module: ModuleType) -> Any:
     """Draw by each of the stand-ins for np.random."""
-    three, two = ([0], [Fraction(1)] * 3, [2]), ([0], [Fraction(1)] * 2, [1])
-    left = [
-        ("u", 0.5),
-        ("u", 0.25),
-        ("u", 0.75),
-        ("u", 0.5),
-        ("u", 0.5),
-        ("n", three),
-        ("n", three),
-        ("n", two),
-        ("n", two),
-    ]
-    left += [("u", 0.3), ("u", 0.3), ("n", three), ("e", 0.5), ("e", 0.25), ("e", 0.125), ("e", 2.0)]
-    script = script_of(module, *left)
+    cuts = {place: ["u", Fraction(place, 32), Fraction(place + 1, 32)] for place in range(0, 31, 2)}
+    script = script_of(module, "u" * 6 + "n" * 5 + "uuuuuuuuuuuuu" + "e" * 4 + "nn", cuts, turn=2)
     names = module.numpys(script.take)
     rng = names["default_rng"](3)
-    drawn = [rng.random(), rng.random(2, dtype="float32"), names["rand"](), names["rand"](1), rng.integers(3)]
-    drawn += [names["randint"](4, 7), rng.integers(5, 6, endpoint=True), rng.choice([7, 8])]
-    drawn += [rng.choice(3, p=[0.25, 0.25, 0.5]), rng.choice([5, 6], p=[0.25, 0.75], size=1), rng.choice(3)]
-    drawn += [rng.exponential(size=2), rng.standard_exponential(), names["exponential"](2, 1)]
-    script.left = [("u", 0.5)] * 5
-    drawn += [rng.uniform(1, 3), names["ranf"](), names["sample"](), names["random_sample"](), names["uniform"](size=1)]
+    drawn = [rng.random(), rng.random(2, dtype="float32"), names["rand"](), names["rand"](2), rng.integers(3)]
+    drawn += [names["randint"](4, 7), rng.integers(-1, 1), rng.choice([7, 8]), rng.choice(3)]
+    drawn += [rng.choice(3, p=[0.25, 0.25, 0.5]), rng.choice([5, 6], p=[0.125, 0.375], size=1)]
+    drawn += [rng.choice(2, p=[0.375, 0.125])]
+    drawn += [
+        rng.uniform(1, 3),
+        names["ranf"](),
+        names["sample"](),
+        names["random_sample"](),
+        names["uniform"](size=(2, 1)),
+    ]
+    drawn += [rng.uniform(), rng.random((1, 2)), names["rand"](1)]
+    drawn += [rng.exponential(2), rng.standard_exponential(), names["exponential"](3, 1), rng.standard_exponential(1)]
+    drawn += [rng.choice(4, 2)]
     shown = [
         (getattr(one, "dtype", None), getattr(one, "shape", None), getattr(one, "tolist", lambda: 0)()) for one in drawn
     ]
-    return str((shown, script.left, names["normal"].__name__, names["Generator"].__name__))
-
-
-def of_numpy_refused(module: ModuleType) -> Any:
-    """Choose without replacement."""
-    script = script_of(module, ("u", 0.5), ("u", 0.5))
-    return module.numpys(script.take)["choice"](3, size=2, replace=False, p=[0.2, 0.3, 0.5]).tolist()
-
-
-def of_numpy_once(module: ModuleType) -> Any:
-    """Choose one without replacement, which is a plain choice."""
-    script = script_of(module, ("u", 0.5))
-    return int(module.numpys(script.take)["choice"](3, replace=False, p=[0.2, 0.3, 0.5]))
+    return str((shown, script.taken, names["normal"].__name__, names["Generator"].__name__))
 
 
 def of_torch(module: ModuleType) -> Any:
     """Draw by each of the stand-ins for torch."""
     import torch
 
-    by = ([0], [Fraction(1, 4), Fraction(3, 4)], [1])
-    script = script_of(module, *[("u", 0.25 * place) for place in range(5)], ("t", by), ("t", None), ("t", by), turn=2)
+    one = ["t", [6], [Fraction(1, 4), Fraction(3, 4)], [1]]
+    cuts: dict[int, Any] = {place: ["u", Fraction(place, 8), Fraction(place + 1, 8)] for place in range(5)}
+    script = script_of(module, "uuuuuttt", cuts | {5: one, 7: one}, turn=2)
     names = module.torches(script.take)
     rows = torch.tensor([[0.25, 0.75], [1.0, 0.0]])
     drawn = [names["rand"](2), names["rand"]((1,), generator=None), names["rand_like"](rows[0])]
-    drawn += [names["multinomial"](rows, 1), names["multinomial"](rows[0], 1)]
-    script.left = [("t", by)] * 2
-    drawn += [names["multinomial"](rows[0], 2, replacement=True)]
-    return str((drawn, script.left, script.turns, names["randn"], names["bernoulli"], names["normal"]))
+    drawn += [names["multinomial"](rows, 1), names["multinomial"](rows[0])]
+    return str((drawn, script.taken, script.turns, names["randn"], names["bernoulli"], names["normal"]))
 
 
 def of_torch_refused(module: ModuleType) -> Any:
     """Draw two tokens without replacement."""
     import torch
 
-    script = script_of(module, ("t", None), ("t", None))
-    return module.torches(script.take)["multinomial"](torch.tensor([0.5, 0.5]), 2).tolist()
+    names = module.torches(script_of(module, "tt").take)
+    try:
+        return names["multinomial"](torch.tensor([0.5, 0.5]), 2).tolist()
+    except RuntimeError:
+        return "refused"
 
 
 def of_script(module: ModuleType) -> Any:
-    """Write the numbers of a path, and take them."""
-    known = {0: ("u", (Fraction(1, 4), Fraction(1, 2))), 2: ("nt", ([2], [Fraction(1)] * 2, [1]))}
-    known |= dict.fromkeys((3, 4), ("e", ([3, 4], [Fraction(1, 4), Fraction(3, 4)], [1])))
-    known |= {7: ("u", (Fraction(0), Fraction(1, 2**60)))}
-    known |= dict.fromkeys((8, 9), ("e", ([8, 9], [Fraction(0), Fraction(3, 4)], [1])))
+    """Take the numbers of a path, at each turn."""
+    known: dict[int, Any] = {0: ["u", Fraction(1, 4), Fraction(1, 2)], 2: ["nt", [2], [Fraction(1)] * 2, [1]]}
+    known |= dict.fromkeys((3, 4), PAIR) | {7: ["u", Fraction(0), Fraction(1, 2**60)]}
+    known |= dict.fromkeys((8, 9), ["e", [8, 9], [Fraction(0), Fraction(3, 4)], [1]])
     shown: list[Any] = []
     for turn, bits in ((0, 53), (1, 53), (2, 53), (3, 53), (5, 24), (4, 24), (0, 11)):
-        script = script_of(module, turn=turn)
-        script.write(known, "uunee" + "etuee", bits)
-        shown.append(list(script.left))
+        script = script_of(module, "uunee" + "etuee", known, turn, bits)
+        for kind in script.draws:
+            shown.append(script.take(kind, {"n": [1, 1], "t": [1, 3, 0, 4]}.get(kind, ())))
+        shown += [script.taken, script.turns]
     return str(shown)
 
 
-def taken(*left: Any, kind: str, weights: Any = (), turn: int = 0) -> Callable[[ModuleType], Any]:
-    """Return a case: a number is taken from a script; what is left, and how many turns there are, is seen."""
+def taken(draws: str, known: Any, kind: str, weights: Any = (), turn: int = 0) -> Callable[[ModuleType], Any]:
+    """Return a case: a number is taken from a script; what was taken, and how many turns there are, is seen."""
 
     def case(module: ModuleType) -> Any:
-        script = script_of(module, *left, turn=turn)
+        script = script_of(module, draws, known, turn)
         try:
-            return script.take(kind, weights), script.left, script.turns
+            return script.take(kind, weights), script.taken, script.turns
         except ValueError:
-            return "refused", script.left
+            return "refused", script.taken
 
     return case
 
 
-WEIGHED = "t", ([0], [Fraction(1, 4), Fraction(3, 4)], [0, 1])
-
 UNITS: dict[str, Callable[[ModuleType], Any]] = {
     "Python's random": of_python,
     "np.random": of_numpy,
-    "np.random without replacement": of_numpy_refused,
-    "np.random one without replacement": of_numpy_once,
     "a script": of_script,
-    "a uniform": taken(("u", 0.5), kind="u"),
-    "another kind": taken(("u", 0.5), kind="e"),
-    "none left": taken(kind="u"),
-    "by these weights": taken(WEIGHED, kind="t", weights=[1, 3]),
-    "by these weights, turned": taken(WEIGHED, ("u", 1), kind="t", weights=[1, 3], turn=5),
-    "by other weights": taken(WEIGHED, kind="t", weights=[1, 2]),
-    "by fewer weights": taken(WEIGHED, kind="t", weights=[1]),
-    "by any weights": taken(("t", None), kind="t", weights=[0, 1, 0, 2, 1, 1], turn=2),
-    "many turns": taken(("n", None), kind="n", weights=[1] * 7, turn=6),
+    "a uniform": taken("u", {}, "u"),
+    "another kind": taken("u", {}, "e"),
+    "none left": taken("", {}, "u"),
+    "by these weights": taken("t", {0: WEIGHED}, "t", [1, 3]),
+    "by these weights, turned": taken("tu", {0: WEIGHED}, "t", [1, 3], turn=5),
+    "by other weights": taken("t", {0: WEIGHED}, "t", [1, 2]),
+    "by fewer weights": taken("t", {0: WEIGHED}, "t", [1]),
+    "by any weights": taken("t", {}, "t", [0, 1, 0, 2, 1, 1], turn=2),
+    "many turns": taken("n", {}, "n", [1] * 7, turn=6),
 }
 """Parts of the checker that stand in for random numbers, called one by one."""
 
-KNOWN = {0: ("u", (Fraction(1, 4), Fraction(1, 2))), 1: ("t", ([1], [Fraction(1, 4), Fraction(3, 4)], [0, 1]))}
+KNOWN: dict[int, Any] = {
+    0: ["u", Fraction(1, 4), Fraction(1, 2)],
+    1: ["t", [1], [Fraction(1, 4), Fraction(3, 4)], [0, 1]],
+}
 
 
 def parts(name: str, *about: Any) -> Callable[[ModuleType], Any]:
@@ -530,7 +529,7 @@ UNITS |= {
 def of_the_command(module: ModuleType) -> Any:
     """Run the command on files: right ones, wrong ones, zipped ones."""
     said: list[Any] = []
-    exact = {"exact": True, "numbers": "fractions"}
+    exact = {"numbers": "fractions"}
     right, wrong = toy(Fraction(1, 4), exact), toy(Fraction(1, 8), exact)
     place = f"{Path(plain.__file__).parent}/plain.py:below"
     with TemporaryDirectory() as folder:
@@ -556,7 +555,7 @@ def cases() -> dict[str, Callable[[ModuleType], Any]]:
     """Return what a changed checker is tried on: the cheap ones first."""
 
     def asked(document: Document, run: int) -> Callable[[ModuleType], Any]:
-        return lambda module: module.check(document, run=run)
+        return lambda module: module.check(document, place(document) if run else None, run=run)
 
     documents = {name: true(name) for name in JUDGED}
     documents |= {name: changed(*change) for name, change in WRITTEN.items()}

@@ -43,6 +43,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from itertools import chain, pairwise, product
 from math import prod
+from operator import getitem
 from pathlib import Path
 from unittest.mock import patch
 
@@ -116,9 +117,7 @@ def judged(case, nodes, whole, drafts, run):
     demand({*roots} == {*drawn} if whole else {*roots} <= {*drawn}, "drafts are left out, or are never drawn")
     law, coins = Counter({(): -1}), 0
     for tokens in filter(roots.__contains__, drawn):
-        for mass, known, draws, emitted in boxes(
-            nodes, roots[tokens], whole, prod(map(list.__getitem__, rows, tokens)), {}
-        ):
+        for mass, known, draws, emitted in boxes(nodes, roots[tokens], whole, prod(map(getitem, rows, tokens)), {}):
             coins = max(coins, len(tokens) + len(draws) + draws.count("t") * (size - 1))
             run(case["numbers"], (target, draft) if ahead else (target[0], draft[0]), tokens, (known, draws), emitted)
             sound = {*map(type, emitted)} == {int} and {*emitted} <= {*range(size)} and (ahead or len(emitted) == 1)
@@ -237,9 +236,7 @@ def replayed(document, function, least, stack):
         named = {name: values[role] for name, role in call["named"]}
         named |= {name: getattr(sys.modules[module], MAKERS[module])() for name, module in call["makes"]}
         try:
-            found = json.dumps(
-                fn(*[values[role] for role in call["placed"]], **named), default=lambda one: one.tolist()
-            )
+            found = json.dumps(fn(*[values[role] for role in call["placed"]], **named), default=lambda x: x.tolist())
         except (Exception, SystemExit) as error:
             return json.dumps(type(error).__name__)
         return found if found.startswith("[") else f"[{found}]"
