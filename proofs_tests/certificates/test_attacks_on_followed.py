@@ -39,7 +39,7 @@ def test_an_attack_is_rejected(words: str, tmp_path: Path) -> None:
 
 
 def test_another_file_than_the_one_judged_is_named_as_such(tmp_path: Path) -> None:
-    """Its hash need not agree, since the file that the reader names is run: a comment may change; the sentence says so."""
+    """The hash need not agree, as the file that the reader names is run: a comment may change, and is reported."""
     file = place(tmp_path)
     said = check_followed.check(another_file(file), f"{file}:verify")
     assert "its file is not the one that was judged" in said

@@ -62,7 +62,7 @@ def test_a_verdict_saves_its_certificate(tmp_path: Path) -> None:
     assert (
         verdict.certificate()
         .check(f"{HERE}/plain.py:recursive")
-        .startswith("recursive(tokens, target, draft) is lossless")
+        .startswith(f"{HERE}/plain.py:recursive(tokens, target, draft) is lossless")
     )
 
 

@@ -271,7 +271,7 @@ def check(document, function=None, run=3):
     except (Exception, SystemExit) as error:
         said = error if type(error) is ValueError else f"it cannot be read: {type(error).__name__}: {error}"
         raise ValueError(said) from error
-    return f"{about['name']}({', '.join(call['placed'])}) is {verdict}. {'. '.join(found)}. {ran}. Assumed: {ASSUMED}"
+    return f"{function or about['name']}({', '.join(call['placed'])}) is {verdict}. {'. '.join(found)}. {ran}. Assumed: {ASSUMED}"
 
 
 def main(argv):
