@@ -454,7 +454,7 @@ def of_script(module: ModuleType) -> Any:
     """Take the numbers of a path, at each turn."""
     known: dict[int, Any] = {0: ["u", Fraction(1, 4), Fraction(1, 2)], 2: ["nt", [2], [Fraction(1)] * 2, [1]]}
     known |= dict.fromkeys((3, 4), PAIR) | {7: ["u", Fraction(0), Fraction(1, 2**60)]}
-    known |= dict.fromkeys((8, 9), ["e", [8, 9], [Fraction(0), Fraction(3, 4)], [1]])
+    known |= {at: ["e", [8, 9], [Fraction(0), Fraction(3, 4)], [1]] for at in (8, 9)}
     shown: list[Any] = []
     for turn, bits in ((0, 53), (1, 53), (2, 53), (3, 53), (5, 24), (4, 24), (0, 11)):
         script = script_of(module, "uunee" + "etuee", known, turn, bits)

@@ -1,5 +1,5 @@
 # pyright: basic, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
-# pyright: reportOptionalMemberAccess=false, reportIndexIssue=false
+# pyright: reportOptionalMemberAccess=false, reportIndexIssue=false, reportOptionalSubscript=false
 """Checker of a verdict on a sampler as it is, in one file: python check_followed.py FILE [--function FILE.py:NAME]
 
 The sampler draws random numbers from Python's random, NumPy or torch. Each path is a box of these numbers: an interval
@@ -260,7 +260,7 @@ def check(document, function=None, run=3):
     The function FILE.py:NAME is run `run` times in each box at least; without it nothing is run.
     """
     try:
-        about, call, verdict = (document[name] for name in ("function", "call", "verdict"))
+        name, call, verdict = function or document["function"]["name"], document["call"], document["verdict"]
         whole = {FORMATS[0]: {"lossless": True, "lossy": False}}[document["format"]][verdict]
         drafts = "tokens" in [*call["placed"], *(role for _, role in call["named"])]
         with ExitStack() as stack:
@@ -271,7 +271,7 @@ def check(document, function=None, run=3):
     except (Exception, SystemExit) as error:
         said = error if type(error) is ValueError else f"it cannot be read: {type(error).__name__}: {error}"
         raise ValueError(said) from error
-    return f"{function or about['name']}({', '.join(call['placed'])}) is {verdict}. {'. '.join(found)}. {ran}. Assumed: {ASSUMED}"
+    return f"{name}({', '.join(call['placed'])}) is {verdict}. {'. '.join(found)}. {ran}. Assumed: {ASSUMED}"
 
 
 def main(argv):

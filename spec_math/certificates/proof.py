@@ -9,18 +9,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from spec_math.certificates import check_proof
-from spec_math.certificates.check_proof import (
-    Facts,
-    Polynomial,
-    fact,
-    key,
-    known_of,
-    normal,
-    over,
-    plus,
-    times,
-    with_value,
-)
+from spec_math.certificates.check_proof import Facts, Polynomial, fact, key, known_of, normal, over, plus, times, with_value
 from spec_math.certificates.witness import Witness, witness
 from spec_math.chance import paths
 from spec_math.masses import Cumulative, as_list
@@ -152,12 +141,8 @@ class Writer:
             # A difference that is 0 by equalities: its two signs are shown to be impossible.
             below = at + len(found)
             here = len(facts)
-            found.append(
-                ["ask", self.polynomial(top), [[[1], below + 1, None], [[-1], below + 2, None], [[0], below + 3, None]]]
-            )
-            found += [
-                self.empty((*facts, fact(top, (sign,))), self.vanishing(top, facts, here, sign)) for sign in (1, -1)
-            ]
+            found.append(["ask", self.polynomial(top), [[[1], below + 1, None], [[-1], below + 2, None], [[0], below + 3, None]]])
+            found += [self.empty((*facts, fact(top, (sign,))), self.vanishing(top, facts, here, sign)) for sign in (1, -1)]
             facts = (*facts, fact(top, (0,)))
         return [*found, ["leaf", coin, formulas, bounds]]
 

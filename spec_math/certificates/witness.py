@@ -105,7 +105,9 @@ def _degree(one: Polynomial) -> int:
 
 def _monomials(size: int, degree: int) -> list[tuple[int, ...]]:
     """Return the exponents of all monomials up to a degree."""
-    chosen = (choice for many in range(degree + 1) for choice in combinations_with_replacement(range(size), many))
+    chosen = (
+        choice for many in range(degree + 1) for choice in combinations_with_replacement(range(size), many)
+    )
     return [tuple(map(choice.count, range(size))) for choice in chosen]
 
 
@@ -120,9 +122,7 @@ def _sum_to_zero(
     columns = [product.value for product in products]
     columns += [value for _, _, value in multiples] + [plus({}, value, -1) for _, _, value in multiples]
     rows: dict[Any, int] = {}
-    entries = [
-        (rows.setdefault(k, len(rows) + 1), at, float(v)) for at, one in enumerate(columns) for k, v in one.items()
-    ]
+    entries = [(rows.setdefault(k, len(rows) + 1), at, float(v)) for at, one in enumerate(columns) for k, v in one.items()]
     entries += [(0, at, 1.0) for at, product in enumerate(products) if product.positive]
     where, at, numbers = zip(*entries, strict=True)
     matrix = csr_matrix((numbers, (where, at)), shape=(len(rows) + 1, len(columns)))
