@@ -15,6 +15,7 @@ def rows() -> list[Row]:
     subject, case = subject_of(plain.chain), default(2)
     found = judge(subject, case)
     document = Certificate((found,)).document()
+    place = "{file}:{name}".format(**document["function"])
 
     def verdict() -> object:
         return judge(subject, case)
@@ -26,6 +27,8 @@ def rows() -> list[Row]:
             2.0,
             "the verdict",
         ),
-        ratio_row("adding up its boxes", (lambda: check_followed.check(document, run=0), verdict), 0.2, "the verdict"),
-        ratio_row("checking it, with runs", (lambda: check_followed.check(document), verdict), 1.0, "the verdict"),
+        ratio_row("adding up its boxes", (lambda: check_followed.check(document), verdict), 0.2, "the verdict"),
+        ratio_row(
+            "checking it, with runs", (lambda: check_followed.check(document, place), verdict), 1.0, "the verdict"
+        ),
     ]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from proofs_tests.certificates.attacks_on_followed import MINE, attacks, case, document
+from proofs_tests.certificates.attacks_on_followed import MINE, another_file, attacks, case, document
 from spec_math.certificates import check_followed
 
 
@@ -34,9 +34,16 @@ def test_the_right_certificate_is_accepted(tmp_path: Path) -> None:
 def test_an_attack_is_rejected(words: str, tmp_path: Path) -> None:
     file = place(tmp_path)
     (own,) = [own for known, own in attacks(file) if known == words]
-    function = None if words == "another file" else f"{file}:{own['function']['name']}"
     with pytest.raises(ValueError):
-        _ = check_followed.check(own, function)
+        _ = check_followed.check(own, f"{file}:{own['function']['name']}")
+
+
+def test_another_file_than_the_one_judged_is_named_as_such(tmp_path: Path) -> None:
+    """The hash need not agree, as the file that the reader names is run: a comment may change, and is reported."""
+    file = place(tmp_path)
+    said = check_followed.check(another_file(file), f"{file}:verify")
+    assert "its file is not the one that was judged" in said
+    assert "its file is the one that was judged" in check_followed.check(document(file), f"{file}:verify")
 
 
 def test_the_sentence_names_the_distributions(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_lie_is_told_from_the_truth() -> None:
     """The control of the random changes: a wrong verdict is not confirmed."""
     assert not known.confirmed(known.changed("redraws", known.put("lossless", "verdict")))
     assert not known.confirmed(known.changed("recursive", known.put("redraws", "function", "name")))
-    assert not known.confirmed(known.changed("redraws", known.put(["[1]"], "cases", 0, "texts")))
+    assert not known.confirmed(known.changed("recursive", known.put("lossy", "verdict")))
 
 
 def test_a_certificate_may_be_as_far_off_as_rounding_explains_and_no_farther() -> None:
@@ -47,4 +47,4 @@ def test_a_certificate_may_be_as_far_off_as_rounding_explains_and_no_farther() -
 
 def test_the_checker_is_short() -> None:
     lines = known.code_lines(Path(check_followed.__file__))
-    assert lines <= 190
+    assert lines <= 178

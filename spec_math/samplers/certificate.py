@@ -85,7 +85,7 @@ class Certificate(Written):
         for one in judged:
             _check_plain(one.subject)
         nodes, subject = _Nodes(), judged[-1].subject
-        document = {
+        document: dict[str, Any] = {
             "format": check_followed.FORMATS[0],
             "verdict": "lossless" if whole else "lossy",
             "assumed": check_followed.ASSUMED,
@@ -94,7 +94,7 @@ class Certificate(Written):
                 "placed": [role for _, role in subject.call.takes[: subject.call.positional]],
                 "named": [[name, role] for name, role in subject.call.takes[subject.call.positional :]],
                 "one": subject.call.one_token,
-                "makes": [[name, *_MAKERS[how]] for name, how in subject.call.makes],
+                "makes": [[name, _MAKERS[how]] for name, how in subject.call.makes],
             },
             "libraries": _libraries(judged),
             "cases": [_case(one, nodes, whole) for one in judged],
@@ -102,7 +102,7 @@ class Certificate(Written):
         }
         modules = dict(sys.modules)
         try:
-            _ = check_followed.check(document, run=1)
+            _ = check_followed.check(document, "{file}:{name}".format(**document["function"]), run=1)
         except ValueError as error:
             raise ValueError(f"plain runs of the function do not confirm the paths that were found: {error}") from error
         finally:
@@ -118,7 +118,7 @@ class Certificate(Written):
         return check_followed.check(self.document(), function)
 
 
-_MAKERS = {"np.random.default_rng()": ("numpy.random", "default_rng"), "random.Random()": ("random", "Random")}
+_MAKERS = {"np.random.default_rng()": "numpy.random", "random.Random()": "random"}
 
 
 def _each(found: Judgement) -> Iterator[Judgement]:
@@ -152,10 +152,9 @@ def _place(fn: Any) -> dict[str, str]:
 
 
 def _libraries(judged: Sequence[Judgement]) -> list[str]:
-    """Return the modules whose draws are replaced, beside Python's random."""
-    fn, given = judged[0].subject.fn, [one.subject.numbers.name for one in judged]
-    numpy = any(one.startswith("NumPy") for one in given) or names(fn, "numpy")
-    return ["numpy.random"] * numpy + ["torch"] * (given[0].startswith("torch") or names(fn, "torch"))
+    """Return the modules whose draws are replaced, beside Python's random and NumPy's."""
+    torch = judged[0].subject.numbers.name.startswith("torch") or names(judged[0].subject.fn, "torch")
+    return ["torch"] * torch
 
 
 def _numbers(numbers: Numbers) -> tuple[str, Numbers]:
@@ -163,7 +162,7 @@ def _numbers(numbers: Numbers) -> tuple[str, Numbers]:
     if numbers is FRACTIONS:
         return "fractions", replace(numbers, rows=_listed)
     name = numbers.name.replace("NumPy ", "numpy.")
-    if name not in check_followed.DIGITS:
+    if name.rpartition(".")[2] not in check_followed.DIGITS:
         raise ValueError(f"a certificate gives no {numbers.name}; judge it with numbers of another type")
     return name, numbers
 
@@ -176,30 +175,27 @@ def _case(found: Judgement, nodes: _Nodes, whole: bool) -> dict[str, Any]:
     """Return one case of a certificate, its boxes among the nodes."""
     case, (name, numbers) = found.case, _numbers(found.subject.numbers)
     boxes = _boxes(replace(found.subject, numbers=numbers), case)
-    coins = max(len(box.drafts) + len(box.draws) + box.draws.count("t") * (case.size - 1) for box in boxes)
     written: dict[str, Any] = {name: getattr(case, name) for name in ("k", "lookahead", "horizon")}
-    written |= {"numbers": name, "exact": found.walk.exact and name == "fractions"}
     written |= {side: [list(map(str, row)) for row in getattr(case, side)] for side in ("target", "draft")}
     if not whole:
-        boxes, texts = _refuting(found, boxes, coins)
-        written |= {"coins": coins, "texts": texts}
+        boxes = _refuting(found, boxes)
     rows = {box.drafts: None for box in boxes}
     roots = [[list(drafts), nodes.tree([box for box in boxes if box.drafts == drafts])] for drafts in rows]
-    return written | {"drafted": roots}
+    return written | {"numbers": name, "drafted": roots}
 
 
-def _refuting(found: Judgement, boxes: list[Box], coins: int) -> tuple[list[Box], list[Any]]:
-    """Return the heaviest boxes that alone give texts more than the target, and more than rounding; and the texts."""
-    case, unit = found.case, 0.0 if found.walk.exact else found.subject.numbers.unit or UNIT["float64"]
+def _refuting(found: Judgement, boxes: list[Box]) -> list[Box]:
+    """Return the heaviest boxes that alone give texts more than the target, and more than rounding."""
+    case, unit = found.case, found.subject.numbers.unit or UNIT["float64"]
+    coins = max(len(box.drafts) + len(box.draws) + box.draws.count("t") * (case.size - 1) for box in boxes)
     explained = Fraction(1.001 * evenly(coins, case.size, unit, 2 * unit))
     faulty = [box for box in boxes if broken(tuple(box.emitted), case)]
     if faulty:
-        texts: list[Any] = [json.dumps(faulty[0].emitted)]
-        shares, least = {box: box.mass for box in faulty if box.emitted == faulty[0].emitted}, explained
+        shares, least = {box: box.mass for box in faulty}, explained
     else:
         wanted = {text: Fraction(mass) for text, mass in found.wanted.items()}
         excess = {text: Fraction(mass) - wanted.get(text, 0) for text, mass in found.law.items()}
-        texts, least = [], explained
+        texts, least = list[Any](), explained
         for text in sorted(excess, key=excess.__getitem__, reverse=True):
             if sum(excess[one] for one in texts) <= explained:
                 texts, least = [*texts, text], least + wanted.get(text, 0)
@@ -208,7 +204,7 @@ def _refuting(found: Judgement, boxes: list[Box], coins: int) -> tuple[list[Box]
     for box in sorted(shares, key=shares.__getitem__, reverse=True):
         if mass <= least:
             kept, mass = [*kept, box], mass + shares[box]
-    return kept, [text if isinstance(text, str) else json.dumps(text) for text in texts]
+    return kept
 
 
 def _share(box: Box, text: tuple[int, ...], case: Case) -> Fraction:
