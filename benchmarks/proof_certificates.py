@@ -1,8 +1,7 @@
 """How long a certificate of a proof takes: to write, with the proof, and to check, next to the proof alone.
 
-Run from the project's folder: python -m benchmarks.proof_certificates.
-`python -m proofs_tests.certificates.every_proof`
-prints the same of all theorems.
+Run from the project's folder: python -m benchmarks.proof_certificates. The module
+`proofs_tests.certificates.every_proof` prints the same of all theorems.
 """
 
 from __future__ import annotations

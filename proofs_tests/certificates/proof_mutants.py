@@ -1,4 +1,4 @@
-"""Wrong versions of the checker of proofs: `python -m proofs_tests.certificates.proof_mutants` prints what lives."""
+"""Wrong versions of the checker of proofs. `python -m proofs_tests.certificates.proof_mutants` prints what lives."""
 
 from __future__ import annotations
 
