@@ -12,8 +12,8 @@ from time import process_time
 
 from benchmarks.table import Row, interleaved, show
 from spec_math.certificates import check_proof
-from spec_math.certificates.proof import certified
 from spec_math.symbolic import THEOREMS, prove
+from spec_math.symbolic.certificate import certified
 
 MEASURED = (
     ("maximal coupling: lossless", "all distributions on 4 tokens, 1 draft"),

@@ -3,7 +3,7 @@
 `python -m proofs_tests.certificates.followed_forgeries` tries 10,000 random single changes, and prints a table.
 """
 
-# ruff: noqa: ARG005, T201
+# ruff: noqa: ARG005
 from __future__ import annotations
 
 import gzip
