@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from proofs_tests.certificates.attacks_on_proofs import EMIT, POLYNOMIALS, attacks, document
+from proofs_tests.certificates.attacks_on_proofs import COINS, EMIT, FUNCTIONS, POLYNOMIALS, attacks, document
 from proofs_tests.certificates.checker_mutants import Case, survivors
 from proofs_tests.certificates.proof_forgeries import SMALL, certificate
 from proofs_tests.certificates.test_proof import BY_HAND, K_SEQ
@@ -40,14 +40,14 @@ def quick_cases(folder: Path) -> dict[str, Case]:
     """Return documents written by hand, right and wrong, and files of each kind: each takes milliseconds."""
     parts = [["ask", 0, [[[1], 1, None], [[0], 2, [0, 4]], [[-1], 3, None]]]]
     formula = [["acceptance", [["0", "1"], ["1", "0"]]]]
-    empty = [parts[0], ["leaf", 2, []], ["leaf", 2, []], ["empty", [["-1", [4], None], ["-1", [0], None]]]]
+    solved = {"polynomials": [*POLYNOMIALS, []], "functions": [*FUNCTIONS, ["0", []]]}
+    solved["coins"] = [*COINS, ["draw", [6, 4], [None, 1]]]
+    empty = [parts[0], ["leaf", 2, []], ["leaf", 4, []], ["empty", [["-1", [4], None], ["1", [0], None]]]]
     right = {
         "right": document(),
         "right with a formula": document(formulas=formula, nodes=[["leaf", 2, [0]]]),
-        "right with all nodes": document(
-            polynomials=[*POLYNOMIALS, []], nodes=[parts[0], ["outside", 0], ["leaf", 2, []], ["z3"]]
-        ),
-        "right with an empty region": document(polynomials=[*POLYNOMIALS, []], nodes=empty),
+        "right with all nodes": document(**solved, nodes=[parts[0], ["outside", 0], ["leaf", 4, []], ["z3"]]),
+        "right with an empty region": document(**solved, nodes=empty),
         "right with divisors": document(
             functions=[["1", [[0, 1]]], ["-1", [[1, 1]]], ["1", [[0, 2], [0, -1]]], ["1", [[4, 1], [4, -1]]]],
             polynomials=[*POLYNOMIALS, [["1", [0, 0]], ["1", [1, 0]]]],

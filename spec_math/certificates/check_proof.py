@@ -264,7 +264,7 @@ class Proof:
             f"{own['theorem']} ({own['scope']}) is proved{but}. Checked: for all {', '.join(laws)}, "
             f"{', '.join(claims + means)}; {count['leaf']} regions judged, {count['empty']} empty by a witness, "
             f"{count['z3']} by z3 alone, {count['outside']} outside of the hypothesis. It is assumed that the theorem "
-            f"claims this, and that the coins and the values of {', '.join(means) or 'formulas'} and hypothesis are its own."
+            f"claims this, and that the coins and the values of {', '.join([*means, 'hypothesis'])} are its own."
         )
 
 
