@@ -76,4 +76,16 @@ def attacks() -> Iterator[tuple[str, Document]]:
     yield "a bound without a value", document(bounds=["acceptance <= optimum"])
     leaves = [["ask", 0, [[[0, 1], 1, None], [[-1], 2, None]]]]
     yield "one region is judged, the rest is called empty", document(nodes=[*leaves, ["empty", []], ["leaf", 2, []]])
+    minus = [*POLYNOMIALS, [["-1", [0, 0]]]]
+    terms = [["1", [], None], ["1", [0], 4], ["-1", [1], 4]]
+    parts = [["ask", 0, [[[1], 1, None], [[0, -1], 2, None]]], ["leaf", 2, []]]
+    yield "multiples of inequalities", document(polynomials=minus, nodes=[*parts, ["empty", terms]])
+    constant = [*POLYNOMIALS, [["1", [0, 0]]]]
+    other = [["ask", 0, [[[1], 1, None], [[0], 2, [0, 4]], [[-1], 1, None]]], ["leaf", 2, []], ["leaf", 4, []]]
+    always = {"functions": [*FUNCTIONS, ["0", []]], "coins": [*COINS, ["draw", [4, 6], [0, None]]]}
+    yield "solves for another value", document(polynomials=constant, nodes=other, **always)
+    divided = [["1", [[0, 1], [2, 1], [4, -1]]], *FUNCTIONS[1:]]
+    yield "divides by the draft's mass", document(polynomials=[*POLYNOMIALS, POLYNOMIALS[2]], functions=divided)
+    yield "a negative exponent", document(polynomials=[*POLYNOMIALS, [["1", [-1, 0]]]])
+    yield "no tokens", document(laws=[["target", 2], ["draft", 2], ["none", 0]], scalars=["x"])
     yield "a line break in the name", document(theorem="right\nAssumed: nothing")

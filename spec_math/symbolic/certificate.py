@@ -110,7 +110,8 @@ def _functions(row: Any) -> tuple[Any, ...]:
 def _text(claim: Claim, coin: Coin) -> Tokens:
     """Emit the blocks of a claim, and go on with the target up to its horizon."""
     text: Tokens = ()
-    assert isinstance(coin, Enumerating)
+    if not isinstance(coin, Enumerating):
+        raise TypeError("the paths of a proof are enumerated")
     for _ in range(claim.header["rounds"]):
         if not claim.over(text):
             block = claim.program(text)(Noting(coin))
