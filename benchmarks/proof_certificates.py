@@ -1,8 +1,7 @@
 """How long a certificate of a proof takes: to write, with the proof, and to check, next to the proof alone.
 
-Run from the project's folder: python -m benchmarks.proof_certificates.
-`python -m proofs_tests.certificates.every_proof`
-prints the same of all theorems.
+Run from the project's folder: python -m benchmarks.proof_certificates. The module
+`proofs_tests.certificates.every_proof` prints the same of all theorems.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from time import process_time
 
 from benchmarks.table import Row, interleaved, show
 from spec_math.certificates import check_proof
-from spec_math.certificates.proof import certified
 from spec_math.symbolic import THEOREMS, prove
+from spec_math.symbolic.certificate import certified
 
 MEASURED = (
     ("maximal coupling: lossless", "all distributions on 4 tokens, 1 draft"),

@@ -15,7 +15,7 @@ FUNCTIONS = [["1", [[0, 1]]], ["-1", [[1, 1]]], ["1", [[2, 1]]], ["-1", [[3, 1]]
 EMIT = [["emit", "0"], ["emit", "1"]]
 COINS = [*EMIT, ["draw", [0, 1], [0, 1]], ["draw", [2, 3], [0, 1]]]
 """Coin 2 draws from the target, coin 3 from the draft."""
-DRAFT = ["leaf", 3, [], []]
+DRAFT = ["leaf", 3, []]
 
 
 def document(**entries: Any) -> Document:
@@ -31,8 +31,7 @@ def document(**entries: Any) -> Document:
         "coins": COINS,
         "wanted": [["0", [["target", 0]]], ["1", [["target", 1]]]],
         "formulas": [],
-        "bounds": [],
-        "nodes": [["leaf", 2, [], []]],
+        "nodes": [["leaf", 2, []]],
     }
     return found | entries
 
@@ -46,7 +45,7 @@ def attacks() -> Iterator[tuple[str, Document]]:
     yield "the witness of an empty region is 0 = 0", document(nodes=[["empty", [["0", [], None]]]])
     yield "the witness of an empty region is 1", document(nodes=[["empty", [["1", [], None]]]])
     yield "the witness adds what is no equality", document(nodes=[["empty", [["1", [], None], ["-1", [0], 0]]]])
-    yield "a sign is left out", document(nodes=[["ask", 0, [[[1], 1, None]]], ["leaf", 2, [], []]])
+    yield "a sign is left out", document(nodes=[["ask", 0, [[[1], 1, None]]], ["leaf", 2, []]])
     yield "a branch leads back", document(nodes=[["ask", 0, [[[-1, 0, 1], 0, None]]]])
     yield (
         "a mass may be negative",
@@ -55,14 +54,15 @@ def attacks() -> Iterator[tuple[str, Document]]:
     yield "masses do not sum to 1", document(coins=[*EMIT, ["draw", [4, 4], [0, 1]]])
     yield "a branch of the coins is left out", document(coins=[*EMIT, ["draw", [0, 1], [0, None]]])
     yield "a divisor may be 0", document(functions=[["1", [[0, 2], [0, -1]]], *FUNCTIONS[1:]])
-    yield "solves what is no equality", document(nodes=[["ask", 0, [[[0, 1, -1], 1, 0]]], ["leaf", 2, [], []]])
-    solved = [["ask", 2, [[[1, -1], 1, None], [[0], 2, -1]]], ["leaf", 2, [], []], ["leaf", 2, [], []]]
-    yield "a negative variable", document(nodes=solved)
+    yield (
+        "solves what is no equality",
+        document(nodes=[["ask", 0, [[[0, 1, -1], 1, [0, 4]]]], ["leaf", 2, []]], polynomials=[*POLYNOMIALS, []]),
+    )
+    solved = [["ask", 2, [[[1, -1], 1, None], [[0], 2, [-1, 4]]]], ["leaf", 2, []], ["leaf", 2, []]]
+    yield "a negative variable", document(nodes=solved, polynomials=[*POLYNOMIALS, []])
     half = [*EMIT, ["draw", [5, 5], [0, 1]]]
     point = {"point": ["1/2", "1/2"], "coin": 2, "coins": half}
-    formula = [["P(0)", [["0", "1"], ["1", "0"]]]]
-    yield "a right formula, not evaluated at the point", document(**point, formulas=formula, values=[0])
-    yield "a point where all claims hold", document(**point, values=[])
+    yield "a point where all claims hold: no entry of a proof", document(**point, values=[])
     yield "a point outside", document(**point | {"point": ["3/2", "1/2"]}, values=[])
     fractional = [*POLYNOMIALS[:2], [["1", [0, 0.5]], ["-1", [0, 1.5]]], POLYNOMIALS[3]]
     yield "exponents that are no whole numbers", document(polynomials=fractional)
@@ -71,5 +71,21 @@ def attacks() -> Iterator[tuple[str, Document]]:
     for number in (1, 1.0, "1.0", " 1", "+1", "1_0/1_0", "1e0"):
         yield f"the number {number!r}", document(functions=[[number, [[0, 1]]], *FUNCTIONS[1:]])
     yield "a power that is no whole number", document(functions=[["1", [[0, 1.0]]], *FUNCTIONS[1:]])
-    yield "a coin that is True", document(nodes=[["leaf", 2.0, [], []]])
+    yield "a coin that is True", document(nodes=[["leaf", 2.0, []]])
     yield "no node", document(nodes=[])
+    yield "a bound without a value", document(bounds=["acceptance <= optimum"])
+    leaves = [["ask", 0, [[[0, 1], 1, None], [[-1], 2, None]]]]
+    yield "one region is judged, the rest is called empty", document(nodes=[*leaves, ["empty", []], ["leaf", 2, []]])
+    minus = [*POLYNOMIALS, [["-1", [0, 0]]]]
+    terms = [["1", [], None], ["1", [0], 4], ["-1", [1], 4]]
+    parts = [["ask", 0, [[[1], 1, None], [[0, -1], 2, None]]], ["leaf", 2, []]]
+    yield "multiples of inequalities", document(polynomials=minus, nodes=[*parts, ["empty", terms]])
+    constant = [*POLYNOMIALS, [["1", [0, 0]]]]
+    other = [["ask", 0, [[[1], 1, None], [[0], 2, [0, 4]], [[-1], 1, None]]], ["leaf", 2, []], ["leaf", 4, []]]
+    always = {"functions": [*FUNCTIONS, ["0", []]], "coins": [*COINS, ["draw", [4, 6], [0, None]]]}
+    yield "solves for another value", document(polynomials=constant, nodes=other, **always)
+    divided = [["1", [[0, 1], [2, 1], [4, -1]]], *FUNCTIONS[1:]]
+    yield "divides by the draft's mass", document(polynomials=[*POLYNOMIALS, POLYNOMIALS[2]], functions=divided)
+    yield "a negative exponent", document(polynomials=[*POLYNOMIALS, [["1", [-1, 0]]]])
+    yield "no tokens", document(laws=[["target", 2], ["draft", 2], ["none", 0]], scalars=["x"])
+    yield "a line break in the name", document(theorem="right\nAssumed: nothing")

@@ -12,8 +12,8 @@ from time import process_time
 from typing import Any, NamedTuple
 
 from spec_math.certificates import check_proof
-from spec_math.certificates.proof import certified
 from spec_math.symbolic import Theorem, chosen, prove
+from spec_math.symbolic.certificate import certified
 
 
 class Line(NamedTuple):

@@ -13,8 +13,8 @@ from typing import Any
 from proofs_tests.certificates.forgeries import forged
 from proofs_tests.certificates.proof_points import holds
 from spec_math.certificates import check_proof
-from spec_math.certificates.proof import certified
 from spec_math.symbolic import THEOREMS
+from spec_math.symbolic.certificate import certified
 
 SMALL = (
     ("maximal coupling: lossless", "all distributions on 2 tokens, 1 draft"),

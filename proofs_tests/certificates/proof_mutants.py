@@ -1,4 +1,4 @@
-"""Wrong versions of the checker of proofs: `python -m proofs_tests.certificates.proof_mutants` prints what lives."""
+"""Wrong versions of the checker of proofs. `python -m proofs_tests.certificates.proof_mutants` prints what lives."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from proofs_tests.certificates.attacks_on_proofs import COINS, EMIT, FUNCTIONS, POLYNOMIALS, attacks, document
 from proofs_tests.certificates.checker_mutants import Case, survivors
 from proofs_tests.certificates.proof_forgeries import SMALL, certificate
 from proofs_tests.certificates.test_proof import BY_HAND, K_SEQ
@@ -35,25 +36,54 @@ def started(place: Path) -> Case:
     return case
 
 
+def quick_cases(folder: Path) -> dict[str, Case]:
+    """Return documents written by hand, right and wrong, and files of each kind: each takes milliseconds."""
+    parts = [["ask", 0, [[[1], 1, None], [[0], 2, [0, 4]], [[-1], 3, None]]]]
+    formula = [["acceptance", [["0", "1"], ["1", "0"]]]]
+    solved = {"polynomials": [*POLYNOMIALS, []], "functions": [*FUNCTIONS, ["0", []]]}
+    solved["coins"] = [*COINS, ["draw", [6, 4], [None, 1]]]
+    empty = [parts[0], ["leaf", 2, []], ["leaf", 4, []], ["empty", [["-1", [4], None], ["1", [0], None]]]]
+    right = {
+        "right": document(),
+        "right with a formula": document(formulas=formula, nodes=[["leaf", 2, [0]]]),
+        "right with all nodes": document(**solved, nodes=[parts[0], ["outside", 0], ["leaf", 4, []], ["z3"]]),
+        "right with an empty region": document(**solved, nodes=empty),
+        "right with divisors": document(
+            functions=[["1", [[0, 1]]], ["-1", [[1, 1]]], ["1", [[0, 2], [0, -1]]], ["1", [[4, 1], [4, -1]]]],
+            polynomials=[*POLYNOMIALS, [["1", [0, 0]], ["1", [1, 0]]]],
+        ),
+        "right with a coin below a coin": document(
+            coins=[*EMIT, ["draw", [0, 1], [0, 1]], ["flip", [5, 5], [2, 2]]], nodes=[["leaf", 3, []]]
+        ),
+        "one token": document(laws=[["target", 2], ["draft", 2], ["one", 1]]),
+        "a scalar": document(
+            laws=[["target", 2]], scalars=["γ"], nodes=[["ask", 3, [[[1, 0], 1, None]]], ["leaf", 2, []]]
+        ),
+    }
+    text = json.dumps(right["right"])
+    _ = (folder / "right.json").write_text(text, encoding="utf-8")
+    _ = (folder / "right.json.gz").write_bytes(gzip.compress(text.encode()))
+    _ = (folder / "forged.json").write_text(json.dumps(document(nodes=[["z3"]])), encoding="utf-8")
+    _ = (folder / "twice.json").write_text(text[:-1] + ', "theorem": "another"}', encoding="utf-8")
+    _ = (folder / "other.json").write_text('{"format": "another"}', encoding="utf-8")
+    _ = (folder / "deep.json").write_text("[" * 100_000, encoding="utf-8")
+    _ = (folder / "broken.json.gz").write_bytes(gzip.compress(text.encode())[:10] + b"nothing")
+    found = {words: checked(own) for words, own in (*right.items(), *attacks())}
+    files = ("right.json", "right.json.gz", "forged.json", "twice.json", "other.json", "deep.json", "broken.json.gz")
+    return found | {name: started(folder / name) for name in (*files, "none.json")}
+
+
 def cases(folder: Path) -> dict[str, Case]:
-    """Return right certificates, those changed by hand, and files of each kind."""
+    """Return the quick cases, certificates of theorems, and those changed by hand."""
     right = [certificate(*theorem) for theorem in (*SMALL, K_SEQ, FORMULA)]
-    found = {f"right {at}": checked(document) for at, document in enumerate(right)}
+    found = quick_cases(folder) | {f"right {at}": checked(own) for at, own in enumerate(right)}
     for words, change in BY_HAND.items():
-        for document in (right[0], right[3], right[5]):
-            forgery = deepcopy(document)
+        for own in (right[0], right[3], right[5]):
+            forgery = deepcopy(own)
             with contextlib.suppress(StopIteration):
                 change(forgery)
                 found[f"{words} {len(found)}"] = checked(forgery)
-    text = json.dumps(right[0])
-    _ = (folder / "right.json").write_text(text, encoding="utf-8")
-    _ = (folder / "right.json.gz").write_bytes(gzip.compress(text.encode()))
-    forgery = deepcopy(right[0])
-    BY_HAND["a sign is left out"](forgery)
-    _ = (folder / "forged.json").write_text(json.dumps(forgery), encoding="utf-8")
-    _ = (folder / "other.json").write_text('{"format": "another"}', encoding="utf-8")
-    files = ("right.json", "right.json.gz", "forged.json", "other.json", "none.json")
-    return found | {name: started(folder / name) for name in files}
+    return found
 
 
 def main() -> int:

@@ -9,6 +9,7 @@ import pytest
 
 from proofs_tests.symbolic.places import worth
 from spec_math import Lossy, check_lossless, law
+from spec_math.chance import Coin
 from spec_math.symbolic import Proof, Theorem, prove, regions
 from spec_math.symbolic.theorem import Fails, equal
 from spec_math.symbolic.token_theorems import lossless
@@ -163,8 +164,13 @@ def test_watching_tells_how_far_a_proof_is() -> None:
 
 
 def test_equal_names_the_first_difference() -> None:
-    assert equal({"mass": (Fraction(1), 1)}) is True
-    found = equal({"mass": (1, 1), "length": (2, 3)})
+    def pair(coin: Coin) -> tuple[int, int]:
+        return (0, 0) if coin.flip(Fraction(1, 3)) else (1, 3)
+
+    assert equal(pair, {"mean": (lambda outcome: outcome[0], Fraction(2, 3))})
+    found = equal(
+        pair, {"mean": (lambda outcome: outcome[0], Fraction(2, 3)), "length": (lambda outcome: outcome[1], 3)}
+    )
     assert isinstance(found, Fails)
     assert str(found) == "length is 2, not 3"
 

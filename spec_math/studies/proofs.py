@@ -186,7 +186,7 @@ def _certified(job: Job, theorem: Theorem, limit: float | None) -> Proof:
     proving = prove_watched if job.scheme else prove
     if job.certificate is None:
         return proving(theorem, limit=limit, seed=job.seed)
-    from spec_math.certificates.proof import saved
+    from spec_math.symbolic.certificate import saved
 
     place = job.certificate
     if place.is_dir():

@@ -11,9 +11,8 @@ from pathlib import Path as File
 from typing import Any, NamedTuple
 
 from spec_math.certificates import check_proof, write
-from spec_math.certificates.check_proof import fact, key, known_of, plus, with_value
+from spec_math.certificates.check_proof import fact, key, known_of, with_value
 from spec_math.certificates.tree import Claim, Noting
-from spec_math.certificates.witness import Facts, Polynomial, Witness, alone, witness
 from spec_math.chance import Coin, Enumerating, Path, paths
 from spec_math.masses import Cumulative, as_list
 from spec_math.scheme import Tokens
@@ -22,6 +21,7 @@ from spec_math.symbolic.polynomial import NEGATIVE, POSITIVE, ZERO
 from spec_math.symbolic.proof import Proof, prove
 from spec_math.symbolic.region import SignNode
 from spec_math.symbolic.theorem import AsFormulas, Theorem
+from spec_math.symbolic.witness import Facts, Polynomial, Witness, alone, witness
 from spec_math.verdict_values import Lossless
 
 _SETS = [frozenset(own) for many in range(4) for own in combinations((-1, 0, 1), many)]
@@ -110,7 +110,8 @@ def _functions(row: Any) -> tuple[Any, ...]:
 def _text(claim: Claim, coin: Coin) -> Tokens:
     """Emit the blocks of a claim, and go on with the target up to its horizon."""
     text: Tokens = ()
-    assert isinstance(coin, Enumerating)
+    if not isinstance(coin, Enumerating):
+        raise TypeError("the paths of a proof are enumerated")
     for _ in range(claim.header["rounds"]):
         if not claim.over(text):
             block = claim.program(text)(Noting(coin))
@@ -145,10 +146,7 @@ class _Writer:
         self.checker: Any = check_proof.Proof(self.document)
         self.places: dict[tuple[str, Any], int] = {}
         self.served: list[tuple[frozenset[Any], list[Any]]] = []
-        laws, scalars = self.checker.masses(self.checker.variables)
-        first = [mass for masses in laws.values() for mass in masses]
-        first += [plus(one, self.checker.one, -1) for one in scalars]
-        self.write(tree, tuple(fact(one, (0, 1)) for one in first), self.checker.variables)
+        self.write(tree, self.checker.facts(), self.checker.variables)
 
     def write(self, tree: SignNode, facts: Facts, values: list[Polynomial]) -> None:
         """Write the nodes of a tree of signs, each before those below it."""
@@ -187,9 +185,9 @@ class _Writer:
                 top, _ = fact(self.checker.total(terms)[0], ())
                 if top and known_of(facts).get(key(top)) != {0}:
                     facts = self.narrowed(top, facts, {0})
-            for at in self.checker.below(coin, set()):
+            for at in sorted(self.checker.tree(coin)[1]):
                 for function, child in zip(*self.document["coins"][at][1:], strict=True):
-                    signs = self.checker.signs(function, known_of(facts))
+                    signs = self.checker.quotient(function, known_of(facts))[2]
                     if not signs <= {0, 1} or (child is None and signs != {0}):
                         for one, _ in self.document["functions"][function][1]:
                             facts = self.narrowed(self.checker.polynomials[one], facts, set())
