@@ -288,6 +288,7 @@ def deeper(claim: Data) -> None:
             tree[1] = len(claim["nodes"]) - 1
 
 
+@cache
 def by_hand() -> dict[str, Data]:
     """Changed certificates, each by what was done to it; all must be rejected."""
     found = {
