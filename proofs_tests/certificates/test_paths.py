@@ -13,7 +13,7 @@ import pytest
 from proofs_tests.certificates import path_cases
 from proofs_tests.certificates.every_verdict import checked_elsewhere, written
 from proofs_tests.certificates.path_oracle import confirms
-from proofs_tests.certificates.path_study import PATH, random_changes
+from proofs_tests.certificates.path_study import PATH, living, random_changes
 from proofs_tests.size import kinds
 from spec_math import check_lossless
 from spec_math.certificates import check_paths, read
@@ -103,6 +103,11 @@ def test_the_oracle_does_not_confirm_what_is_wrong() -> None:
     """The control: sentences of another certificate."""
     lossless, lossy = path_cases.right()["one draft"], path_cases.by_hand()["another flip"]
     assert not confirms(lossy, check_paths.check(lossless))
+
+
+def test_changes_of_the_checker_are_noticed() -> None:
+    """One change in 15; `path_study` tries all."""
+    assert living(every=15) == []
 
 
 def test_what_refutes_is_no_more_than_needed() -> None:
