@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import json
+import sys
 from collections.abc import Callable
 from copy import deepcopy
 from fractions import Fraction
@@ -433,6 +434,20 @@ def in_words(case: Case) -> Case:
     return told
 
 
+def of_sibling(place: str) -> Case:
+    """The case of a function whose file imports another file of its folder."""
+
+    def case(module: ModuleType) -> Any:
+        before = list(sys.path)
+        try:
+            return module.loaded(place)
+        finally:
+            sys.path[:] = before
+            _ = sys.modules.pop("the_sibling", None)
+
+    return case
+
+
 def numbers_of(document: Data) -> Case:
     """The case of what a checker derives from a right certificate: bounds, sums of each node, branches, rows."""
     names = ("unit", "off", "most", "base", "gap", "size", "laws", "after", "target", "used")
@@ -471,7 +486,10 @@ def by_parts() -> dict[str, Case]:
         if name is None:
             found[f"attack: {words}"] = of_document(own if "format" in own else attack(own))
     less = claim(ALWAYS, verdict="lossy", texts=[[1]], side="less", coins=1)
-    return found | {"less": of_document(attack(less))}
+    never = claim([["emit", [0]]], shape="blocks", drafts=None, target=[[[], ["1/4", "1/4", "1/2"]]], draft=[])
+    never |= {"verdict": ["lossy", [[2]], "less"], "coins": 0}
+    found |= {"less": of_document(attack(less)), "never": of_document(attack(never))}
+    return found | {"another library": lambda module: module.array("sys.float_info", ["1/2"]).tolist()}
 
 
 def cases(folder: Path) -> dict[str, Case]:
@@ -484,6 +502,17 @@ def cases(folder: Path) -> dict[str, Case]:
     others = {name: of_document(right()["one draft"], f"{place}:{name}") for name in WRONG}
     found |= {f"another program: {name}": in_words(case) for name, case in others.items()}
     found |= by_parts()
+    own = {words: one for words, one, name in attacks() if name == "always" and "format" not in one}
+    found |= {f"attack, replayed: {words}": of_document(attack(one), f"{place}:hopeful") for words, one in own.items()}
+    (folder / "beside").mkdir()
+    _ = (folder / "beside" / "the_sibling.py").write_text("one = len", encoding="utf-8")
+    _ = (folder / "beside" / "imports.py").write_text("from the_sibling import one", encoding="utf-8")
+    found["a file beside"] = of_sibling(f"{folder / 'beside' / 'imports.py'}:one")
+    zero = optima.true()["two drafts"]
+    found["a cell of no mass"] = of_document(zero | {"coupling": [*zero["coupling"], [[0, 0], 1, "0"]]})
+    roles = [[None, role] for role in ("coin", "target", "draft", "prefix", 2)]
+    reads = claim([["emit", [0]], ["emit", [1]], ["draw", T, [0, 1]]], shape="blocks", drafts=None, coins=1, end=1)
+    found["models, replayed"] = of_document(attack(reads | {"call": roles, "prefix": [0, 0]}), f"{place}:reads_models")
     found |= {f"optimum: {name}": of_document(claimed) for name, claimed in optima.true().items()}
     found["an optimum has no paths"] = of_document(optima.true()["sets"], f"{place}:right")
     written = {"right": right()["one draft"], "wrong": by_hand()["another flip"], "other": {"format": "another"}}

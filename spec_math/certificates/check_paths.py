@@ -181,7 +181,7 @@ class Claim:
             demand(not faults, "; ".join(faults))
             demand(left <= Fraction(1, 10**6), f"paths of total probability {float(left):.6g} are missing")
             demand(over <= min(bound, self.most), f"the total variation from the target is {float(over):.6g}")
-            within = f" to within {float(over + left):.2g} in total variation" if over + left else ""
+            within = f" to within {float(over + left):.2g} in total variation" if over or left else ""
             return f"lossless{within}: all {len(wanted)} texts have the target's distribution"
         demand(verdict == "lossy" and side in ("more", "less") and (texts or faults), "no verdict is shown")
         if texts is None:
