@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import signal
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -60,36 +61,51 @@ class Mutant:
         return f"line {self.line}:\n  - {self.before}\n  + {self.after}"
 
 
-def mutants(source: str) -> list[Mutant]:
-    """Return every change of a source; messages of exceptions, docstrings, imports and annotations stay."""
-    # One statement at a time, so that the others are not written anew.
-    tree = ast.parse(source)
-    plain = [ast.unparse(statement) for statement in tree.body]
+def mutants(source: str, every: int = 1) -> list[Mutant]:
+    """Return one in `every` change of a source; messages, docstrings, imports and annotations stay."""
+    # One function at a time, so that the others are not written anew.
+    pieces = [piece for statement in ast.parse(source).body for piece in _pieces(statement)]
+    plain = [_written(statement, depth) for statement, depth in pieces]
     found: list[Mutant] = []
-    for place, statement in enumerate(tree.body):
-        for node, change in _changes(ast.Module([statement], [])):
-            text = ast.unparse(change)
-            lines = zip(plain[place].splitlines(), text.splitlines(), strict=False)
-            changed = [(old, new) for old, new in lines if old != new]
-            if changed:
-                before, after = changed[0]
-                whole = "\n".join([*plain[:place], text, *plain[place + 1 :]])
-                found.append(Mutant(getattr(node, "lineno", 0), before.strip(), after.strip(), whole))
+    changes = [(at, place, number) for at, (one, _) in enumerate(pieces) for place, number in _changes(one)]
+    for at, place, number in changes[::every]:
+        statement, depth = pieces[at]
+        copy = ast.Module([deepcopy(statement)], [])
+        node: Any = list(ast.walk(copy))[place]
+        line = getattr(node, "lineno", 0)
+        _edits(node)[number]()
+        text = _written(ast.fix_missing_locations(copy), depth)
+        lines = zip(plain[at].splitlines(), text.splitlines(), strict=False)
+        changed = [(old, new) for old, new in lines if old != new]
+        if changed:
+            before, after = changed[0]
+            whole = "\n".join([*plain[:at], text, *plain[at + 1 :]])
+            found.append(Mutant(line, before.strip(), after.strip(), whole))
     return found
 
 
-def _changes(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.Module]]:
-    """Change one node at a time, in copies of the tree."""
-    nodes = list(ast.walk(tree))
+def _pieces(statement: ast.stmt) -> Iterator[tuple[ast.stmt, int]]:
+    """Return the functions of a class by themselves, with their depth, after its first lines."""
+    if isinstance(statement, ast.ClassDef) and isinstance(statement.body[0], ast.Expr):
+        head, *others = statement.body
+        statement.body = [head]
+        yield statement, 0
+        yield from ((one, 1) for one in others)
+    else:
+        yield statement, 0
+
+
+def _written(statement: ast.AST, depth: int) -> str:
+    return textwrap.indent(ast.unparse(statement), "    " * depth)
+
+
+def _changes(statement: ast.stmt) -> Iterator[tuple[int, int]]:
+    """Return the changes of a statement: the place of a node, and the number of an edit of it."""
+    tree = ast.Module([statement], [])
     skipped = set(_skipped(tree))
-    for place, node in enumerate(nodes):
-        if id(node) in skipped:
-            continue
-        for number in range(len(_edits(node))):
-            copy = deepcopy(tree)
-            target = list(ast.walk(copy))[place]
-            _edits(target)[number]()
-            yield node, ast.fix_missing_locations(copy)
+    for place, node in enumerate(ast.walk(tree)):
+        if id(node) not in skipped:
+            yield from ((place, number) for number in range(len(_edits(node))))
 
 
 def _skipped(tree: ast.Module) -> Iterator[int]:
@@ -208,7 +224,7 @@ def survivors(
     right = as_module(source, path)
     expected = {name: outcome(right, case) for name, case in cases.items()}
     order, living = list(cases), []
-    for mutant in mutants(source)[::every]:
+    for mutant in mutants(source, every):
         if (mutant.before, mutant.after) in explained:
             continue
         killer = _killer(mutant, path, cases, expected, order)

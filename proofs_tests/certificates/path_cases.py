@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import json
+import sys
 from collections.abc import Callable
 from copy import deepcopy
 from fractions import Fraction
@@ -17,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from proofs_tests import certificate_forgeries as optima
+from proofs_tests.certificates.attacks_on_paths import ALWAYS, attacks, claim
+from proofs_tests.certificates.attacks_on_paths import document as attack
 from proofs_tests.certificates.checker_mutants import Case
 from spec_math import SCHEMES, check_lossless, check_lossless_block
 from spec_math.audit import check_sampler
@@ -288,6 +291,7 @@ def deeper(claim: Data) -> None:
             tree[1] = len(claim["nodes"]) - 1
 
 
+@cache
 def by_hand() -> dict[str, Data]:
     """Changed certificates, each by what was done to it; all must be rejected."""
     found = {
@@ -418,6 +422,76 @@ def of_command(*arguments: str) -> Case:
     return case
 
 
+def in_words(case: Case) -> Case:
+    """The case that also compares the words of a rejection."""
+
+    def told(module: ModuleType) -> Any:
+        try:
+            return case(module)
+        except ValueError as error:
+            return str(error)
+
+    return told
+
+
+def of_sibling(place: str) -> Case:
+    """The case of a function whose file imports another file of its folder."""
+
+    def case(module: ModuleType) -> Any:
+        before = list(sys.path)
+        try:
+            return module.loaded(place)
+        finally:
+            sys.path[:] = before
+            _ = sys.modules.pop("the_sibling", None)
+
+    return case
+
+
+def numbers_of(document: Data) -> Case:
+    """The case of what a checker derives from a right certificate: bounds, sums of each node, branches, rows."""
+    names = ("unit", "off", "most", "base", "gap", "size", "laws", "after", "target", "used")
+    return lambda module: [[getattr(module.Claim(part), name) for name in names] for part in document["claims"]]
+
+
+def explained(module: ModuleType) -> Any:
+    """The case of the bound on rounding."""
+    tried = [(unit, base) for unit in (0, Fraction(1, 2**11), Fraction(1, 8), 1) for base in (0, Fraction(1, 9))]
+    return [module.explained(unit, size, coins, base, gap) for unit, base in tried for size, coins, gap in BLOCKS]
+
+
+BLOCKS = ((2, 0, 0), (2, 1, 0), (5, 3, Fraction(1, 7)), (9, 4, 1))
+
+
+def continued(module: ModuleType) -> Any:
+    """The case of texts that go on, end, are cut, or are not known."""
+    claim = module.Claim(right()["an end"]["claims"][0])
+    masses = {
+        (): Fraction(1, 2),
+        (0,): Fraction(1, 4),
+        (1,): Fraction(1, 8),
+        None: Fraction(1, 8),
+        "fails": Fraction(1),
+    }
+    after = {(): {(0, 0, 1, 0): Fraction(1, 3), None: Fraction(1, 3), "fails": Fraction(1, 3)}}
+    return claim.extended(masses, after), claim.extended(masses, claim.target)
+
+
+def by_parts() -> dict[str, Case]:
+    """Cases of the parts of the checker, and of the documents of `attacks_on_paths`."""
+    found: dict[str, Case] = {"constants": lambda module: (module.TYPES, module.FORMATS)}
+    found |= {"the bound": explained, "continued": continued}
+    found |= {f"numbers: {name}": numbers_of(document) for name, document in right().items()}
+    for words, own, name in attacks():
+        if name is None:
+            found[f"attack: {words}"] = of_document(own if "format" in own else attack(own))
+    less = claim(ALWAYS, verdict="lossy", texts=[[1]], side="less", coins=1)
+    never = claim([["emit", [0]]], shape="blocks", drafts=None, target=[[[], ["1/4", "1/4", "1/2"]]], draft=[])
+    never |= {"verdict": ["lossy", [[2]], "less"], "coins": 0}
+    found |= {"less": of_document(attack(less)), "never": of_document(attack(never))}
+    return found | {"another library": lambda module: module.array("sys.float_info", ["1/2"]).tolist()}
+
+
 def cases(folder: Path) -> dict[str, Case]:
     """Every case of the checker of paths; programs and files are written to a folder."""
     place = folder / "programs_of_these_cases.py"
@@ -425,7 +499,20 @@ def cases(folder: Path) -> dict[str, Case]:
     found: dict[str, Case] = {name: of_document(claimed) for name, claimed in right().items()}
     found |= {f"forged: {name}": of_document(claimed) for name, claimed in by_hand().items()}
     found |= {f"{name}, replayed": of_document(right()[name], f"{place}:{of}") for name, of in REPLAYED.items()}
-    found |= {f"another program: {name}": of_document(right()["one draft"], f"{place}:{name}") for name in WRONG}
+    others = {name: of_document(right()["one draft"], f"{place}:{name}") for name in WRONG}
+    found |= {f"another program: {name}": in_words(case) for name, case in others.items()}
+    found |= by_parts()
+    own = {words: one for words, one, name in attacks() if name == "always" and "format" not in one}
+    found |= {f"attack, replayed: {words}": of_document(attack(one), f"{place}:hopeful") for words, one in own.items()}
+    (folder / "beside").mkdir()
+    _ = (folder / "beside" / "the_sibling.py").write_text("one = len", encoding="utf-8")
+    _ = (folder / "beside" / "imports.py").write_text("from the_sibling import one", encoding="utf-8")
+    found["a file beside"] = of_sibling(f"{folder / 'beside' / 'imports.py'}:one")
+    zero = optima.true()["two drafts"]
+    found["a cell of no mass"] = of_document(zero | {"coupling": [*zero["coupling"], [[0, 0], 1, "0"]]})
+    roles = [[None, role] for role in ("coin", "target", "draft", "prefix", 2)]
+    reads = claim([["emit", [0]], ["emit", [1]], ["draw", T, [0, 1]]], shape="blocks", drafts=None, coins=1, end=1)
+    found["models, replayed"] = of_document(attack(reads | {"call": roles, "prefix": [0, 0]}), f"{place}:reads_models")
     found |= {f"optimum: {name}": of_document(claimed) for name, claimed in optima.true().items()}
     found["an optimum has no paths"] = of_document(optima.true()["sets"], f"{place}:right")
     written = {"right": right()["one draft"], "wrong": by_hand()["another flip"], "other": {"format": "another"}}

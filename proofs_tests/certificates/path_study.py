@@ -39,10 +39,10 @@ def random_changes(number: int, seed: int = 0) -> tuple[int, list[str]]:
     return accepted, wrong
 
 
-def living() -> list[Mutant]:
-    """Return the changes of the checker that no case notices."""
+def living(every: int = 1) -> list[Mutant]:
+    """Return the changes of the checker that no case notices; one in `every` is tried."""
     with tempfile.TemporaryDirectory() as folder:
-        return survivors(PATH, path_cases.cases(Path(folder)), EXPLAINED)
+        return survivors(PATH, path_cases.cases(Path(folder)), EXPLAINED, every)
 
 
 def main() -> None:

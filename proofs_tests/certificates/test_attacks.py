@@ -52,7 +52,8 @@ def test_the_sentence_names_the_claim() -> None:
     two = claim(block, shape="blocks", drafts=None, coins=1, horizon=2, target=BOTH)
     with pytest.raises(ValueError):
         _ = check_paths.check(document(two))
-    assert "1 token" in said[1] and "own drafts" in said[1] and "independent draft" in said[0]
+    assert "(drafts: 1 independent, tokens: 1, blocks: 1, fractions)" in said[0]
+    assert "(drafts: its own, tokens: 1, blocks: 1, fractions)" in said[1]
 
 
 BOTH = [[text, ["1/4", "3/4"]] for text in ([], [0], [1])]

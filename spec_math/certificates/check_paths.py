@@ -32,7 +32,7 @@ n = V + 4 + 2(j − 1) roundings change them by a relative n u / (1 − n u) at 
 sum is off from 1 by a gap add this gap at each coin that follows. The gap of the target's rows is counted twice, for
 target and draft, and 2u is added for the storage of both. Later coins pass on what one coin moves. So a block of J
 coins moves at most J times the bound of its last coin. A lossless verdict forgives no more than that, and no more than
-the last number of TYPES.
+the last number of TYPES. Endless paths of mass 1/10^6 in all may be left out; the sentence adds their mass.
 """
 
 import argparse
@@ -40,7 +40,9 @@ import gzip
 import importlib.util
 import json
 import re
+import runpy
 import sys
+from collections import defaultdict
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -50,9 +52,6 @@ FORMATS = ("spec_math paths certificate, version 1", "spec_math optimal transpor
 TYPES = {"fractions": (0, 0, 0), "float64": (2**53, 2**36, 10**4), "float32": (2**24, 2**16, 10**4)}
 TYPES |= {"float16": (2**11, 2**7, 10**2), "bfloat16": (2**8, 2**7, 10**2)}
 """Of each type (a, b, c): unit roundoff 1/a, masses sum to 1 within 1/b, a verdict forgives 1/c in total variation."""
-
-UNSHOWN = Fraction(1, 10**6)
-"""The mass of endless paths that a lossless certificate may leave out; the sentence names it."""
 
 
 class FaultError(ValueError):
@@ -88,24 +87,26 @@ class Claim:
     """The trees, the target and the sums of a certificate with paths."""
 
     def __init__(self, document):
+        self.document, self.nodes, self.shape = document, document["nodes"], document["shape"]
         self.unit, self.off, self.most = (Fraction(1, n) if n else 0 for n in TYPES[document["numbers"]])
-        self.document, self.nodes, self.gap, self.laws = document, document["nodes"], 0, []
         self.trees, self.rows, self.draft = (table(document[name]) for name in ("trees", "target", "draft"))
-        self.used, self.shape = set(self.trees.values()), document["shape"]
-        self.size, self.end, self.drafts = len(self.rows[()]), document["end"], document["drafts"]
+        self.size, self.after, self.used = len(self.rows[()]), defaultdict(list), {None, *self.trees.values()}
+        self.end, self.drafts, self.gap, self.laws = document["end"], document["drafts"], 0, []
         self.horizon, self.rounds = document["horizon"], document["rounds"]
         demand(self.horizon >= 1 and self.rounds >= 1, "nothing is judged")
         by_place = self.end is None and all(row == self.rows[(0,) * len(text)] for text, row in self.rows.items())
         demand(self.shape == "blocks" or (by_place and self.shape in ("position", "chain")), "the shape is another")
-        floats = {*document["given"].values()} != {"fractions"}
-        demand(self.unit or not floats, "floats are given, and rounding is not allowed for")
-        self.target = {text: self.chances(row) for text, row in self.rows.items()}
-        sizes = {len(row) for row in (*self.target.values(), *map(self.chances, self.draft.values()))}
+        demand(self.unit or {*document["given"].values()} == {"fractions"}, "floats are given, as if they were exact")
+        self.target = {text: {(x,): p for x, p in enumerate(self.chances(row)) if p} for text, row in self.rows.items()}
+        sizes = {len(row) for row in (*self.rows.values(), *map(self.chances, self.draft.values()))}
         demand(sizes == {self.size}, "the rows differ in size")
         self.base, self.gap = 2 * (self.gap + self.unit), 0
         for place in range(len(self.nodes)):
-            self.laws.append(self.outcomes(place))
-        demand(self.used == {*range(len(self.nodes))}, "a node belongs to no tree")
+            try:
+                self.laws.append(self.outcomes(place))
+            except FaultError as error:
+                self.laws.append(({str(error): Fraction(1)}, 1))
+        demand(self.used == {None, *range(len(self.nodes))}, "a node belongs to no tree")
 
     def chances(self, masses):
         """Return the masses of a distribution, divided by their sum; note how far that is from 1."""
@@ -116,153 +117,123 @@ class Claim:
         self.gap = max(self.gap, abs(total - 1))
         return [mass / total for mass in read]
 
-    def branches(self, place):
-        """Return the possible answers to the question of a node, as (answer, chance, child)."""
-        kind, asked, *children = self.nodes[place]
-        if kind == "flip":
-            p = number(asked)
-            demand(0 <= p <= 1, f"a flip has the probability {p}", FaultError)
-            answers = zip((True, False), (p, 1 - p), children, strict=True)
-        elif kind == "draw":
-            answers = zip(range(len(asked)), self.chances(asked), children[0], strict=True)
-        else:
-            demand(kind in ("drafts", "fault"), f"a node is of the unknown kind {kind}")
-            demand(kind == "drafts", f"the program fails: {asked}", FaultError)
-            answers = zip((None,), (1,), children, strict=True)
-        possible = [answer for answer in answers if answer[1]]
-        self.used |= {child for *_, child in possible if child is not None}
-        for *_, child in possible:
-            demand(child is None or 0 <= child < place, f"node {place} refers to a later one")
-        return possible
-
     def outcomes(self, place):
         """Return {emitted tokens: mass} of a node, with None for paths not shown, words for faults; and its coins."""
-        (kind, asked, *_), law, coins, handed = self.nodes[place], {}, 0, False
-        try:
-            if kind == "emit":
-                right = asked and all(type(token) is int and 0 <= token < self.size for token in asked)
-                right = right and (self.shape != "position" or len(asked) == 1)
-                demand(right and self.end not in asked[:-1], f"the program emits {asked}", FaultError)
-                return {tuple(asked): Fraction(1)}, 0, False
-            for _, chance, child in self.branches(place):
-                below, more, again = ({None: 1}, 0, False) if child is None else self.laws[child]
-                demand(not (again and kind == "drafts"), "drafts are handed over twice")
-                coins, handed = max(coins, more + (kind != "drafts")), handed or again or kind == "drafts"
-                for outcome, mass in below.items():
-                    law[outcome] = law.get(outcome, 0) + chance * mass
-        except FaultError as error:
-            return {str(error): Fraction(1)}, 1, False
-        return law, coins, handed
+        (kind, asked, *children), law, coins = self.nodes[place], {}, 0
+        demand(kind in ("flip", "draw", "emit", "drafts", "fault"), f"a node is of the unknown kind {kind}")
+        demand(kind != "fault", f"the program fails: {asked}", FaultError)
+        if kind == "emit":
+            right = asked and all(type(token) is int and 0 <= token < self.size for token in asked)
+            right = right and (self.shape != "position" or len(asked) == 1)
+            demand(right and self.end not in asked[:-1], f"the program emits {asked}", FaultError)
+            return {tuple(asked): Fraction(1)}, 0
+        masses = [asked, str(1 - number(asked))] if kind == "flip" else ["1"] if kind == "drafts" else asked
+        answers = {"flip": (True, False), "drafts": (None,)}.get(kind, range(len(masses)))
+        options = zip(answers, self.chances(masses), children[0] if kind == "draw" else children, strict=True)
+        self.after[place] = [option for option in options if option[1]]
+        for _, chance, child in self.after[place]:
+            demand(child is None or 0 <= child < place, f"node {place} refers to a later one")
+            self.used.add(child)
+            below, more = ({None: 1}, 0) if child is None else self.laws[child]
+            coins = max(coins, more + (kind != "drafts"))
+            for outcome, mass in below.items():
+                law[outcome] = law.get(outcome, 0) + chance * mass
+        return law, coins
 
     def extended(self, masses, after):
-        """Let texts {text: mass} that are not over go on by the tokens of after(text), {tokens: mass}."""
+        """Let texts {text: mass} that are not over go on by after[text], {tokens: mass}; None is what is not known."""
         found = {}
         for text, mass in masses.items():
             over = not isinstance(text, tuple) or len(text) >= self.horizon or text[-1:] == (self.end,)
-            for tokens, share in ({text: 1} if over else after(text)).items():
+            for tokens, share in ({text: 1} if over else after.get(text, {None: 1})).items():
                 longer = tokens if over or not isinstance(tokens, tuple) else (text + tokens)[: self.horizon]
                 found[longer] = found.get(longer, 0) + mass * share
         return found
 
-    def following(self, text):
-        """Return {(token,): mass} of the target after a text."""
-        demand(text in self.target, f"the target's distribution after {text} is missing")
-        return {(token,): chance for token, chance in enumerate(self.target[text]) if chance}
-
     def drafted(self, place, tokens):
         """Demand that the first coins draw the drafts from their rows, and that the verifier is given these tokens."""
-        kind, asked, *_ = self.nodes[place]
-        if len(tokens) == self.drafts:
-            demand((kind, asked) == ("drafts", tokens), f"the verifier is not given the drafts {tokens}")
-            return
-        row = self.draft[(0,) * len(tokens) if self.document["shape"] == "chain" else ()]
-        demand((kind, asked) == ("draw", row), f"draft {len(tokens) + 1} is not drawn from its distribution")
-        for token, _, child in self.branches(place):
+        last = len(tokens) == self.drafts
+        row = self.draft.get((0,) * len(tokens) if self.shape == "chain" else ())
+        demand(self.nodes[place][:2] == (["drafts", tokens] if last else ["draw", row]), f"other drafts: {tokens}")
+        for token, _, child in () if last else self.after[place]:
             if child is not None:
                 self.drafted(child, [*tokens, token])
 
     def judged(self):
         """Compare the sums, and return the verdict in words."""
         emitted = wanted = {(): Fraction(1)}
-        laws = {text: self.laws[place] for text, place in self.trees.items()}
+        laws = {text: self.laws[place][0] for text, place in self.trees.items()}
         for root in self.trees.values() if self.drafts is not None else ():
             self.drafted(root, [])
         for _ in range(self.rounds):
-            emitted = self.extended(emitted, lambda text: laws[text][0] if text in laws else {None: 1})
+            emitted = self.extended(emitted, laws)
         for _ in range(self.horizon):
-            emitted, wanted = (self.extended(masses, self.following) for masses in (emitted, wanted))
+            emitted, wanted = (self.extended(masses, self.target) for masses in (emitted, wanted))
+        demand(None not in wanted, "the target's distribution after a text is missing")
         left, faults = emitted.pop(None, 0), [words for words in emitted if isinstance(words, str)]
-        coins, (verdict, texts, side) = max(law[1] for law in laws.values()), self.document["verdict"]
+        coins = max(self.laws[root][1] for root in self.trees.values())
+        verdict, texts, side = self.document["verdict"]
         most = coins if verdict == "lossless" else self.document["coins"]
         demand(most >= coins, "a path has more coins than the longest")
         bound = self.rounds * explained(self.unit, self.size, most, self.base, self.gap)
         if verdict == "lossless":
             over = sum(max(0, mass - wanted.get(text, 0)) for text, mass in emitted.items())
             demand(not faults, "; ".join(faults))
-            demand(left <= UNSHOWN, f"paths of total probability {left} are missing")
-            demand(over <= min(bound, self.most), f"the total variation from the target is {over}")
-            within = f" to within {float(over + left):.2g} in total variation" if over + left else ""
-            return f"lossless{within}: the {len(wanted)} texts have the target's distribution"
-        demand(verdict == "lossy" and side in ("more", "less"), "the verdict is neither lossless nor lossy")
+            demand(left <= Fraction(1, 10**6), f"paths of total probability {float(left):.6g} are missing")
+            demand(over <= min(bound, self.most), f"the total variation from the target is {float(over):.6g}")
+            within = f" to within {float(over + left):.2g} in total variation" if over or left else ""
+            return f"lossless{within}: all {len(wanted)} texts have the target's distribution"
+        demand(verdict == "lossy" and side in ("more", "less") and (texts or faults), "no verdict is shown")
         if texts is None:
-            demand(faults, "no path ends in a fault")
             return f"lossy: {faults[0]}"
-        event, more = {tuple(text) for text in texts}, side == "more"
-        inside = [text for text in {**wanted, **emitted} if (text in event) == more]
+        inside = [text for text in {**wanted, **emitted} if (list(text) in texts) == (side == "more")]
         ours, theirs = (sum(masses.get(text, 0) for text in inside) for masses in (emitted, wanted))
         demand(ours > theirs + bound, f"the paths do not give {texts} another probability than the target")
-        extreme, ours, theirs = ("at least", ours, theirs) if more else ("at most", 1 - ours, 1 - theirs)
-        return f"lossy: the texts {texts} have probability {extreme} {ours}, where the target has {theirs}"
+        extreme, ours, theirs = ("at least", ours, theirs) if side == "more" else ("at most", 1 - ours, 1 - theirs)
+        return f"lossy: the texts {texts} have probability {extreme} {float(ours):.6g}, not {float(theirs):.6g}"
 
-    def ways(self, place, way=(), tokens=()):
+    def ways(self, place, way=(), tokens=None):
         """Return each path that is shown: its questions with their answers, the drafts, and its last node."""
-        (kind, asked, *_), following = self.nodes[place], []
-        try:
-            following = self.branches(place) if kind != "emit" else []
-        except FaultError:
-            way = way if kind == "fault" else (*way, (kind, asked, None))
-        if not following:
-            yield way, tokens, (kind, asked)
-        for answer, _, child in following:
+        kind, asked, *_ = self.nodes[place]
+        demand(kind != "drafts" or tokens is None, "drafts are handed over twice")
+        if not self.after[place]:
+            yield way if kind in ("emit", "fault") else (*way, (kind, asked, None)), tokens or (), (kind, asked)
+        for answer, _, child in self.after[place]:
             if child is not None:
-                longer = ((), asked) if kind == "drafts" else ((*way, (kind, asked, answer)), tokens)
+                longer = ((), tuple(asked)) if kind == "drafts" else ((*way, (kind, asked, answer)), tokens)
                 yield from self.ways(child, *longer)
 
     def given(self, name, rows):
         """Return the rows of target or draft as the function is given them: one, one for each place, or a model."""
-        kind, shape, start = self.document["given"][name], self.document["shape"], len(self.document["prefix"])
+        kind, prefix = self.document["given"][name], self.document["prefix"]
 
-        def model(prefix):
-            demand([*prefix][:start] == self.document["prefix"], "it asks for a text that does not begin so")
-            return array(kind, rows[tuple(prefix)[start:]])
+        def model(text):
+            demand([*text][: len(prefix)] == prefix, "it asks for a text that does not begin so")
+            return array(kind, rows[tuple(text)[len(prefix) :]])
 
         model.end = self.end
-        if shape == "blocks":
-            return model
-        places = range(self.drafts + (name == "target")) if shape == "chain" else ()
-        return array(kind, [rows[(0,) * place] for place in places] if shape == "chain" else rows[()])
+        if self.shape == "chain":
+            return array(kind, [rows[(0,) * place] for place in range(self.drafts + (name == "target"))])
+        return model if self.shape == "blocks" else array(kind, rows[()])
 
     def replayed(self, function):
         """Run a function on each path that is shown, with a coin that demands the questions of the tree."""
         for text, root in self.trees.items():
             for way, tokens, (kind, words) in self.ways(root):
-                coin = Coin(way)
-                values = {"coin": coin, "tokens": tuple(tokens), "token": (*tokens, None)[0]}
+                coin, prefix = Coin(way), (*self.document["prefix"], *text)
+                values = {"coin": coin, "tokens": tokens, "token": (*tokens, None)[0], "prefix": prefix}
                 values |= {"target": self.given("target", self.rows), "draft": self.given("draft", self.draft)}
-                values["prefix"] = (*self.document["prefix"], *text)
                 call = [(name, values.get(role, role)) for name, role in self.document["call"]]
                 try:
                     found = function(*(one for name, one in call if not name), **{n: one for n, one in call if n})
-                    found = found.tolist() if hasattr(found, "tolist") else found
-                    found = list(found) if isinstance(found, (list, tuple)) else [found]
+                    found = found if isinstance(found, list | tuple) else [found]
                     found = [one.item() if hasattr(one, "item") else one for one in found]
                 except (Exception, SystemExit, Stop) as error:
                     found = [f"{type(error).__name__}: {error}"]
                 whole = all(type(one) is int for one in found)
-                ends = {"emit": whole and found == words, "fault": not whole}
-                demand(not coin.wrong, f"the function asks for {coin.wrong}, and not for what the tree has")
-                right = not coin.way and ends.get(kind, True)
-                demand(right, f"the function returns {found}, and not what the tree has")
+                right = not coin.way and {"emit": whole and found == words, "fault": not whole}.get(kind, True)
+                found = f"asks for {coin.wrong}" if coin.wrong else f"returns {found}"
+                demand(right and not coin.wrong, f"the function {found}, and not what the tree has")
 
 
 class Stop(BaseException):
@@ -283,14 +254,11 @@ class Coin:
         """Return the answer of this path to a draw."""
         return self.answer("draw", [spelled(mass) for mass in getattr(masses, "masses", masses)])
 
-    def answer(self, kind, asked):
-        """Demand the next question of the path."""
-        if not self.way or self.way[0][:2] != (kind, asked):
-            self.wrong = self.wrong or f"{kind} {asked}"
-            raise Stop
-        answer = self.way.pop(0)[2]
-        if answer is None:
-            raise Stop
+    def answer(self, *asked):
+        """Demand the next question of the path; None is the answer to one that no coin can answer."""
+        *question, answer = self.way.pop(0) if self.way else (None,)
+        self.wrong = self.wrong or ("" if question == [*asked] else f"{asked[0]} {asked[1]}")
+        demand(answer is not None, self.wrong, Stop)
         return answer
 
 
@@ -311,36 +279,29 @@ def array(kind, rows):
         return made(rows)
     demand(library in ("", "torch"), f"{library} is no library of arrays")
     library = importlib.import_module(library or "numpy")
-    return getattr(library, "tensor", library.array)(made(rows), dtype=getattr(library, name, object))
+    return library.asarray(made(rows), dtype=getattr(library, name, object))
 
 
 def loaded(place):
     """Return the function that FILE:NAME names."""
     file, _, name = place.rpartition(":")
     sys.path.insert(0, str(Path(file).resolve().parent))
-    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return getattr(module, name)
+    return runpy.run_path(file)[name]
 
 
 def optimum(target, drafts, cells, claim, subset):
     """Demand that a coupling has both marginals, and that its acceptance is the claim and the bound of the subset."""
     size, drawn, emitted = len(target), dict.fromkeys(drafts, 0), [0] * len(target)
     demand(sum(target) == 1, f"the target's masses sum to {sum(target)}, not 1")
-    inside = all(0 <= token < size for tokens in (*drafts, subset) for token in tokens)
-    demand(inside, f"a draft or the subset has a token outside 0..{size - 1}")
+    for token in (token for tokens in (*drafts, subset) for token in tokens):
+        demand(0 <= token < size, f"a draft or the subset has the token {token}, outside 0..{size - 1}")
     for tokens, token, mass in cells:
-        right = mass >= 0 and tokens in drawn and 0 <= token < size
-        demand(right, f"the coupling has mass {mass} at ({tokens}, {token}), which is negative or no outcome")
+        demand(mass >= 0 and tokens in drawn and 0 <= token < size, f"negative or no outcome: {tokens, token, mass}")
         drawn[tokens] += mass
         emitted[token] += mass
-    demand(drawn == drafts, "the coupling's drafts do not have the distribution of the drafts")
-    demand(emitted == target, "the coupling's emitted token does not have the target's distribution")
-    accepted = sum(mass for tokens, token, mass in cells if token in tokens)
-    demand(accepted == claim, f"the coupling emits a drafted token with probability {accepted}, not {claim}")
-    drafted = sum(mass for tokens, mass in drafts.items() if subset.issuperset(tokens))
-    bound = 1 - drafted + sum(target[token] for token in subset)
+    demand((drawn, emitted) == (drafts, target), "the coupling has other drafts, or does not emit the target")
+    demand(claim == sum(mass for tokens, token, mass in cells if token in tokens), f"the acceptance is not {claim}")
+    bound = 1 + sum(target[one] for one in subset) - sum(drafts[one] for one in drafts if subset.issuperset(one))
     demand(bound == claim, f"the subset shows that at most {bound} is reached, which leaves {claim} unproven")
     return f"Checked: some lossless verifier of these drafts has the acceptance {claim}, and none has a larger one."
 
@@ -351,23 +312,22 @@ def check(document, function=None):
         if document["format"] == FORMATS[1]:
             demand(function is None, "an optimum has no paths on which a function could be replayed")
             made = frozenset if document["drafts"] == "sets" else tuple
-            drafts = {made(tokens): number(mass) for tokens, mass in document["draft_law"]}
-            demand(len(drafts) == len(document["draft_law"]), "a draft is listed twice")
+            drafts = {tokens: number(mass) for tokens, mass in table(document["draft_law"], made).items()}
             cells = [(made(tokens), token, number(mass)) for tokens, token, mass in document["coupling"]]
             target, claim = [number(mass) for mass in document["target"]], number(document["acceptance"])
             return optimum(target, drafts, cells, claim, set(document["subset"]))
         demand(document["format"] == FORMATS[0], "the format is another")
-        verdicts, program = [], loaded(function) if isinstance(function, str) else function
+        verdicts, program = [], loaded(function) if function else None
         for part in document["claims"]:
             claim, drafts = Claim(part), "its own" if part["drafts"] is None else f"{part['drafts']} independent"
-            blocks = f"{drafts} drafts, {part['horizon']} tokens, {part['rounds']} blocks, {part['numbers']}"
-            verdicts.append(f"{part['of']}, {blocks}: {claim.judged()}.")
-            if function is not None:
+            judged = f"drafts: {drafts}, tokens: {part['horizon']}, blocks: {part['rounds']}, {part['numbers']}"
+            verdicts.append(f"{part['of']} ({judged}): {claim.judged()}.")
+            if function:
                 claim.replayed(program)
         demand(verdicts, "nothing is claimed")
-        assumed = "the program's" if function is None else f"those of {function}, replayed here, each time that it runs"
+        assumed = f"those of {function}, replayed here, each time that it runs" if function else "the program's"
         return "\n".join([*verdicts, f"Checked: trees, drafts and sums. Assumed: the trees are {assumed}."])
-    except (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError) as error:
+    except (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RecursionError, TypeError) as error:
         raise ValueError(f"it cannot be read: {type(error).__name__}: {error}") from error
 
 
@@ -378,23 +338,16 @@ def main(argv):
     parser.add_argument("--function", metavar="FILE:NAME")
     asked = parser.parse_args(argv)
     try:
-        content = asked.file.read_bytes()
-        content = gzip.decompress(content) if asked.file.suffix == ".gz" else content
-        document = json.loads(content, object_pairs_hook=lambda pairs: table(pairs, str))
-        demand(document["format"] in FORMATS, "its format is another")
-    except Exception as error:  # whatever a file may hold
-        print(f"{asked.file} is no certificate: {error}")
-        return 2
-    try:
+        code, what = 2, f"{asked.file} is no certificate"
+        unzipped = gzip.decompress if asked.file.suffix == ".gz" else bytes
+        document = json.loads(unzipped(asked.file.read_bytes()), object_pairs_hook=lambda pairs: table(pairs, str))
+        what = f"{asked.function} names no function FILE.py:NAME"
         _ = asked.function and loaded(asked.function)
-    except (Exception, SystemExit) as error:
-        print(f"{asked.function} names no function FILE.py:NAME: {type(error).__name__}: {error}")
-        return 2
-    try:
+        code, what = 1 if document["format"] in FORMATS else 2, "Rejected"
         print(check(document, asked.function))
-    except ValueError as error:
-        print(f"Rejected: {error}")
-        return 1
+    except (Exception, SystemExit) as error:  # whatever a file may hold
+        print(f"{what}: {error}")
+        return code
     return 0
 
 

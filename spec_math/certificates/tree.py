@@ -10,10 +10,14 @@ from typing import Any, NamedTuple
 from spec_math.certificates.check_paths import spelled
 from spec_math.chance import ChanceError, Enumerating, UnrepeatableError
 from spec_math.masses import Cumulative, FlipAndDraw, as_list
+from spec_math.scheme import is_index
 
 Text = tuple[int, ...]
 Step = tuple[str, Any, list[tuple[Any, Any]], int]
 """A coin on a path, as `chance.Choice`; or "drafts", the tokens, [(None, 1)], 0."""
+
+WRITTEN = json.JSONEncoder(ensure_ascii=False).encode
+"""A node as JSON, written by one encoder for all."""
 
 
 class Noting(FlipAndDraw):
@@ -57,7 +61,7 @@ class Noting(FlipAndDraw):
 class Way(NamedTuple):
     """One path: its coins, the node at its end (None where it was cut), its mass, and whether it ends in a fault.
 
-    `gap` is how far masses of coins were from summing to 1 so far.
+    `gap` is how far masses of coins were from summing to 1 so far, `coins` the number of coins with the refused one.
     """
 
     steps: tuple[Step, ...]
@@ -65,11 +69,7 @@ class Way(NamedTuple):
     mass: Any
     fault: bool
     gap: float
-
-    @property
-    def coins(self) -> int:
-        """The number of coins."""
-        return sum(step[0] != "drafts" for step in self.steps) + self.fault
+    coins: int
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,11 @@ class Claim:
             else:
                 fault = self.fault(outcome)
                 tokens: list[Any] = list(outcome) if isinstance(outcome, tuple | list) else [outcome]
-                whole = all(hasattr(token, "__index__") and not isinstance(token, bool) for token in tokens)
+                whole = fault is None or all(is_index(token) for token in tokens)
                 leaf = ["emit", [int(token) for token in tokens]] if whole else ["fault", fault]
             broken = fault is not None and not coin.cut
-            yield Way(noting.steps(), None if coin.cut else leaf, coin.mass, broken, max(coin.gaps, default=0.0))
+            gap = max(coin.gaps, default=0.0)
+            yield Way(noting.steps(), None if coin.cut else leaf, coin.mass, broken, gap, coin.asked + broken)
             if not coin.advance():
                 return
 
@@ -137,11 +138,12 @@ def masses_of(row: Any) -> list[str]:
 
 @dataclass
 class Tree:
-    """Nodes that were written, each once, with their places; the roots after each text, and what they emit."""
+    """Nodes that were written, each once, with their places; the roots after each text, what they emit, and where."""
 
     places: dict[str, int] = field(default_factory=dict[str, int])
     at: dict[Text, int] = field(default_factory=dict[Text, int])
     emitted: dict[Text, set[Text]] = field(default_factory=dict[Text, set[Text]])
+    leaves: dict[Text, int] = field(default_factory=dict[Text, int])
     coins: int = 0
 
     def roots(self) -> list[Any]:
@@ -169,9 +171,13 @@ class Tree:
             self.coins = max(self.coins, way.coins)
             child = None
             if way.leaf is not None:
-                child = yield from self._placed(way.leaf)
-                if not way.fault:
-                    blocks.add(tuple(way.leaf[1]))
+                block = () if way.fault else tuple(way.leaf[1])
+                child = self.leaves.get(block)
+                if child is None:
+                    child = yield from self._placed(way.leaf)
+                if block:
+                    self.leaves[block] = child
+                    blocks.add(block)
         while open_nodes:
             child = yield from self._closed(open_nodes, child)
         if child is not None:
@@ -191,7 +197,7 @@ class Tree:
         return (yield from self._placed(node))
 
     def _placed(self, node: list[Any]) -> Generator[str, None, int]:
-        line = json.dumps(node, ensure_ascii=False)
+        line = WRITTEN(node)
         place = self.places.get(line)
         if place is None:
             place = self.places[line] = len(self.places)
