@@ -105,7 +105,7 @@ def test_a_certificate_is_judged_before_it_is_shown() -> None:
     assert "None" not in text(found)
     false = Certificate((HALF, HALF), {(0,): Fraction(1)}, Fraction(1), {((0,), 0): Fraction(1)}, frozenset())
     assert "Certificate that shows nothing" in text(false)
-    assert "fault: the coupling&#x27;s emitted token does not have the target" in text(false)
+    assert "fault: the coupling has other drafts, or does not emit the target" in text(false)
     assert "Certificate, checked" in text(Optimal(found.acceptance, found))
 
 

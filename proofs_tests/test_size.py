@@ -16,8 +16,12 @@ LOADED = {
     "torch_bridge.check_sampler": 16_000,
 }
 IN_ONE_FOLDER = 25
-FILES, LINES, CODE = 362, 65_200, 35_050
-"""Sizes of today: 2,000 lines of code are whole engines; the others are bounded by 350, 63,000 and 33,500."""
+FILES, LINES, CODE = 386, 70_950, 38_450
+"""Sizes of today: 2,000 lines of code are whole engines, 900 certificates and 600 their checkers, 500 advice.
+
+The others are bounded by 33,500, so that all are bounded by 37,500. Advice is not finished: both of its estimates of
+lengths stand side by side, and what is above that bound goes with the older one.
+"""
 
 
 @pytest.mark.parametrize("name", VERDICTS)

@@ -14,8 +14,8 @@ from typing import Any
 
 from proofs_tests.certificates.attacks_on_proofs import COINS, EMIT, FUNCTIONS, POLYNOMIALS, attacks, document
 from proofs_tests.certificates.checker_mutants import Case, survivors
+from proofs_tests.certificates.proof_cases import BY_HAND, K_SEQ
 from proofs_tests.certificates.proof_forgeries import SMALL, certificate
-from proofs_tests.certificates.test_proof import BY_HAND, K_SEQ
 from spec_math.certificates import check_proof
 
 FORMULA = "K-SEQ: as its formula says", "all distributions on 2 tokens, 2 drafts, every γ with f(γ) ≤ 0"

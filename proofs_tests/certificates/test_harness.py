@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import sys
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
 
 from proofs_tests.certificates.checker_mutants import Case, mutants, survivors
 from proofs_tests.certificates.forgeries import forged
+from proofs_tests.size import kinds
+from spec_math import certificates
 
 TOY = '''
 """A checker of masses."""
@@ -60,3 +64,17 @@ def test_forgeries_differ_in_one_place() -> None:
     assert all(changed != document and changed["format"] == "toy" for _, changed in found)
     assert {len(changed) for _, changed in found} == {2, 3}
     assert document == {"format": "toy", "masses": ["1/2", "1/2"], "tree": [[1, None, "emit"], [2, True]]}
+
+
+def test_the_checkers_are_short_and_need_the_standard_library_alone() -> None:
+    """At most 250 lines of code each and 600 together; numpy and torch are loaded only by functions that use them."""
+    files = sorted(Path(certificates.__file__).parent.glob("check_*.py"))
+    lines = [kinds(file.read_text(encoding="utf-8"))["code"] for file in files]
+    assert [file.stem for file in files] == ["check_followed", "check_paths", "check_proof"]
+    assert max(lines) <= 250
+    assert sum(lines) <= 600
+    for file in files:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        names = [name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names]
+        names += [str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        assert {name.partition(".")[0] for name in names} <= {*sys.stdlib_module_names, "numpy", "torch"}

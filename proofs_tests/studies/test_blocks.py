@@ -238,7 +238,7 @@ def test_a_mean_is_shown_with_its_interval() -> None:
     console = Console(file=io.StringIO(), width=100)
     show(result, console)
     assert console.file.getvalue().count("2.00 (1.75 to 2.50)") == 4  # type: ignore[attr-defined]
-    # Twice in the table, and in the finding, which stands first and last; a speed-up is as sure as the tokens that it is counted from.
+    # Twice in the table, and in the finding, which stands first and last. A speed-up is as sure as its tokens.
     timed = replace(entry, speed_up=1.0)
     (row,) = result_of(BlockComparison("toy", 3, (2,), (2,), 50, [timed], [])).table("blocks").records()
     assert row["speed-up"] == Mean(1.0, 0.05, 50, 0.875, 1.25, 0.99)

@@ -290,7 +290,11 @@ def loaded(place):
 
 
 def optimum(target, drafts, cells, claim, subset):
-    """Demand that a coupling has both marginals, and that its acceptance is the claim and the bound of the subset."""
+    """Demand that a coupling has both marginals, and that its acceptance is the claim and the bound of the subset.
+
+    >>> optimum([Fraction(1)], {(0,): 1}, [((0,), 0, 1)], 1, set())
+    'Checked: some lossless verifier of these drafts has the acceptance 1, and none has a larger one.'
+    """
     size, drawn, emitted = len(target), dict.fromkeys(drafts, 0), [0] * len(target)
     demand(sum(target) == 1, f"the target's masses sum to {sum(target)}, not 1")
     for token in (token for tokens in (*drafts, subset) for token in tokens):

@@ -24,7 +24,7 @@ def frontier(  # noqa: PLR0913 - typer takes an argument an option
     samples: Annotated[
         int,
         typer.Option(help="Largest number of samples for each temperature; sampling ends when the answer is known."),
-    ] = 300,
+    ] = 120,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:

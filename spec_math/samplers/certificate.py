@@ -16,7 +16,7 @@ from typing import Any
 
 from spec_math.certificates import check_followed
 from spec_math.certificates.paths import Certificate as Written
-from spec_math.chance import paths
+from spec_math.chance import ChanceError, Enumerating, paths
 from spec_math.float_allowance import UNIT, evenly
 from spec_math.pathwise.atom import Atom, ExploreError
 from spec_math.pathwise.followed import Followed
@@ -24,6 +24,7 @@ from spec_math.pathwise.tape import Tape
 from spec_math.samplers.answer import Fault, broken, plain
 from spec_math.samplers.case import Case
 from spec_math.samplers.subject import FRACTIONS, Numbers, Subject, names
+from spec_math.samplers.walk import Run
 
 Judgement = Any
 """A Judgement; its module makes certificates, and so is not imported here."""
@@ -348,3 +349,37 @@ class _Nodes:
 
 def _as_lists(value: Any) -> Any:
     return [_as_lists(one) for one in value] if isinstance(value, tuple) else value
+
+
+def of_program(subject: Subject, case: Case, numbers: str, walked: tuple[bool, bool, int]) -> Any:
+    """Return the certificate of a verdict on a program with a coin, which is walked again."""
+    from spec_math.certificates.judged import coarsest, header_of, name_of
+    from spec_math.certificates.tree import Claim, Noting
+
+    run, call, chained = Run(subject, case, Tape(subject.grid)), subject.call, bool(case.lookahead)
+    drafts = 0 if call.drafts_itself else len(case.drafted_from)
+
+    def program(coin: Noting) -> Any:
+        outcome = run(coin)
+        if drafts:
+            coin.marks.append((drafts, run.tokens))
+        if isinstance(outcome, Fault) and outcome.kind != "tokens":
+            raise (ChanceError if outcome.kind == "ChanceError" else ValueError)(outcome.said)
+        return plain(run.raw)
+
+    def fault(outcome: Any) -> str | None:
+        wrong = broken(outcome if isinstance(outcome, tuple) else (outcome,), case)
+        return None if wrong is None else wrong.said
+
+    taken = [(role, None if place < call.positional else name) for place, (name, role) in enumerate(call.takes)]
+    kind = {"Fractions": "fractions", "lists of floats": "lists"}.get(subject.numbers.name, subject.numbers.name)
+    header = header_of(name_of(subject.fn), numbers if numbers == "fractions" else coarsest([numbers])) | {
+        "shape": "chain" if chained else "position",
+        "horizon": case.horizon,
+        "drafts": drafts or None,
+        "drafted": bool(drafts),
+        "given": dict.fromkeys(("target", "draft"), kind.removeprefix("NumPy ")),
+        "call": [[name, "token" if role == "tokens" and call.one_token else role] for role, name in taken],
+    }
+    draft = {(0,) * place: row for place, row in enumerate(case.draft)}
+    return Written((Claim(header, case.row, draft, lambda _: program, fault, lambda _: Enumerating(), *walked),))

@@ -10,16 +10,16 @@ from itertools import product
 from typing import Any
 
 from spec_math.block_level.lossless import continued
-from spec_math.chance import LONGEST, ChanceError, Enumerating
+from spec_math.chance import LONGEST
 from spec_math.float_allowance import AT_MOST, UNIT, Allowance, adding_up, cap, evenly
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.generators import generators_alive
 from spec_math.pathwise.tape import Tape
-from spec_math.samplers.answer import NAMES, Fault, broken, plain
+from spec_math.samplers.answer import NAMES
 from spec_math.samplers.case import Case
 from spec_math.samplers.faults import judged_fault
 from spec_math.samplers.subject import Subject, ways
-from spec_math.samplers.walk import Run, Text, Walk, walk
+from spec_math.samplers.walk import Text, Walk, walk
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict, judged
 
 BUDGET = 100_000
@@ -123,49 +123,20 @@ def _judged(
         return replace(found, verdict=replace(verdict, evidence=(partial(_of_boxes, found),)))
     numbers = "fractions" if found.walk.exact and not subject.numbers.unit else _stored(subject)
     walked = bool(verdict), found.walk.fault is not None, found.walk.paths
-    make = partial(_certificate, subject, case, numbers, walked)
+    make = partial(_of_program, subject, case, numbers, walked)
     return replace(found, verdict=replace(verdict, evidence=(make,)))
+
+
+def _of_program(*program: Any) -> Any:
+    from spec_math.samplers.certificate import of_program
+
+    return of_program(*program)
 
 
 def _of_boxes(found: Judgement) -> Any:
     from spec_math.samplers.certificate import Certificate
 
     return Certificate((found,))
-
-
-def _certificate(subject: Subject, case: Case, numbers: str, walked: tuple[bool, bool, int]) -> Any:
-    """Return the certificate of a verdict on a program with a coin, which is walked again."""
-    from spec_math.certificates.judged import coarsest, header_of, name_of
-    from spec_math.certificates.paths import Certificate
-    from spec_math.certificates.tree import Claim, Noting
-
-    run, call, chained = Run(subject, case, Tape(subject.grid)), subject.call, bool(case.lookahead)
-    drafts = 0 if call.drafts_itself else len(case.drafted_from)
-
-    def program(coin: Noting) -> Any:
-        outcome = run(coin)
-        if drafts:
-            coin.marks.append((drafts, run.tokens))
-        if isinstance(outcome, Fault) and outcome.kind != "tokens":
-            raise (ChanceError if outcome.kind == "ChanceError" else ValueError)(outcome.said)
-        return plain(run.raw)
-
-    def fault(outcome: Any) -> str | None:
-        wrong = broken(outcome if isinstance(outcome, tuple) else (outcome,), case)
-        return None if wrong is None else wrong.said
-
-    taken = [(role, None if place < call.positional else name) for place, (name, role) in enumerate(call.takes)]
-    kind = {"Fractions": "fractions", "lists of floats": "lists"}.get(subject.numbers.name, subject.numbers.name)
-    header = header_of(name_of(subject.fn), numbers if numbers == "fractions" else coarsest([numbers])) | {
-        "shape": "chain" if chained else "position",
-        "horizon": case.horizon,
-        "drafts": drafts or None,
-        "drafted": bool(drafts),
-        "given": dict.fromkeys(("target", "draft"), kind.removeprefix("NumPy ")),
-        "call": [[name, "token" if role == "tokens" and call.one_token else role] for role, name in taken],
-    }
-    draft = {(0,) * place: row for place, row in enumerate(case.draft)}
-    return Certificate((Claim(header, case.row, draft, lambda _: program, fault, lambda _: Enumerating(), *walked),))
 
 
 def _decided(

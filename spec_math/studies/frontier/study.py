@@ -35,7 +35,7 @@ class FrontierRequest:
     draft_temperature: float | None = None
     batch: int = 1
     costs: str = ""
-    samples: int = 300
+    samples: int = 120
     seed: int = 0
     everyone: bool = False
 
