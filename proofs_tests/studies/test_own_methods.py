@@ -204,4 +204,4 @@ def test_where_plain_decoding_is_faster_no_method_is_recommended(folder: Path) -
     found = CliRunner().invoke(
         app, ["frontier", "--target", "t.json", "--draft", "d.json", *costs], env={"COLUMNS": "400"}
     )
-    assert "temperature 1: draft nothing, plain decoding is fastest at these costs" in found.output
+    assert "temperature 1: Draft nothing: plain decoding is fastest at these costs." in " ".join(found.output.split())

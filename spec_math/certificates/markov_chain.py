@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from spec_math.certificates.paths import Certificate
-from spec_math.certificates.tree import Text
+from spec_math.certificates.tree import Claim, Text
 
 
 def models(certificate: Certificate) -> list[tuple[str, str]]:
@@ -23,7 +23,7 @@ def models(certificate: Certificate) -> list[tuple[str, str]]:
     the result that PRISM tests.
 
     Raises:
-        ValueError: it has too many paths, or the program is not a function of its coin.
+        ValueError: it has too many paths, the function draws without a coin, or the program is not a function of its coin.
 
     >>> from spec_math import check_lossless
     >>> from spec_math.token_level import single
@@ -36,6 +36,10 @@ def models(certificate: Certificate) -> list[tuple[str, str]]:
       [] s=2 -> (s'=2);
       [] s=3 -> (s'=3);
     """
+    if not all(isinstance(claim, Claim) for claim in certificate.claims):
+        raise ValueError(
+            "a Markov chain needs a program with a coin, and this function draws its random numbers itself"
+        )
     whole = Certificate(tuple(replace(claim, lossless=True) for claim in certificate.claims))
     return [_Chain(claim).written() for claim in whole.document()["claims"]]
 
