@@ -23,7 +23,7 @@ def models(certificate: Certificate) -> list[tuple[str, str]]:
     the result that PRISM tests.
 
     Raises:
-        ValueError: it has too many paths, the function draws without a coin, or the program is not a function of its coin.
+        ValueError: it has too many paths, the function has no coin, or the program is not a function of its coin.
 
     >>> from spec_math import check_lossless
     >>> from spec_math.token_level import single

@@ -14,7 +14,6 @@ import numpy as np
 from spec_math import certificates as of_all_kinds
 from spec_math.arrays import Array, as_law, count, exact, proportional_to
 from spec_math.certificates.markov_chain import models
-from spec_math.certificates.paths import Certificate as Paths
 from spec_math.files.whole import read_json, write_whole
 from spec_math.mean import known
 from spec_math.result import Attachment, Column, Note, Panel, Picture, Result, Table, curve, rows
@@ -107,8 +106,6 @@ def saved(verdict: Verdict, place: Path | None) -> tuple[Note, ...]:
 
 def _chains(found: Any, place: Path) -> tuple[Note, ...]:
     """Write the Markov chain of each claim of a certificate with paths: the first at a place, others numbered."""
-    if not isinstance(found, Paths):
-        raise ValueError("only a function that draws its random numbers from a coin is written as a Markov chain")
     written = [place.with_stem(f"{place.stem}-{at}" if at else place.stem) for at in range(len(found.claims))]
     for file, texts in zip(written, models(found), strict=True):
         for ending, text in zip((".pm", ".props"), texts, strict=True):
