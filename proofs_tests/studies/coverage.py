@@ -137,7 +137,7 @@ def of_documents(name: str, seed: int) -> Counter[str]:
             last = (tokens[-1],)
     text = target_text.Text(np.array([t for t, _ in rows]), np.array([d for _, d in rows]), tokens, windows)
     found = [one for one in exact(name)[0] if one.method.drafts is CHAINS]
-    calls = [COSTS.of_call(one.shape.nodes, one.shape.levels, one.shape.widest) for one in found]
+    calls = [float(COSTS.of_call(one.shape.nodes, one.shape.levels, one.shape.widest)) for one in found]
     sums = {one.key: target_text.accepted(one.method.along, text, one.shape.k) for one in found}  # type: ignore[arg-type]
     values = np.stack(
         [(1 + sums[one.key][:, : one.size].sum(axis=1)) / call for one, call in zip(found, calls, strict=True)], axis=1

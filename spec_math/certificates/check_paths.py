@@ -1,4 +1,4 @@
-# pyright: basic
+# pyright: basic, reportArgumentType=false, reportCallIssue=false, reportOptionalMemberAccess=false
 """Checker of certificates with paths, in one file: python check_paths.py FILE [--function FILE:NAME]
 
 A *program* draws random numbers from a coin alone: `coin.flip(p)` is True with probability p, and `coin.draw(masses)`

@@ -1,4 +1,4 @@
-# pyright: basic
+# pyright: basic, reportArgumentType=false, reportCallIssue=false, reportOptionalMemberAccess=false
 """Checker of certificates of proofs for all distributions, in one file: python check_proof.py FILE
 
 A theorem is about some distributions, `laws`, on a few tokens each, and perhaps about numbers of at least 1, `scalars`.
@@ -67,7 +67,7 @@ def fraction(text):
     return Fraction(text)
 
 
-def plus(first, second, factor=1):
+def plus(first, second, factor=Fraction(1)):
     """Return first + factor · second, polynomials {exponents: coefficient} without coefficients of 0."""
     found = dict(first)
     for powers, number in second.items():

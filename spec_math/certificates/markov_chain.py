@@ -36,11 +36,12 @@ def models(certificate: Certificate) -> list[tuple[str, str]]:
       [] s=2 -> (s'=2);
       [] s=3 -> (s'=3);
     """
-    if not all(isinstance(claim, Claim) for claim in certificate.claims):
+    claims: tuple[Any, ...] = certificate.claims
+    if not all(isinstance(claim, Claim) for claim in claims):
         raise ValueError(
             "a Markov chain needs a program with a coin, and this function draws its random numbers itself"
         )
-    whole = Certificate(tuple(replace(claim, lossless=True) for claim in certificate.claims))
+    whole = Certificate(tuple(replace(claim, lossless=True) for claim in claims))
     return [_Chain(claim).written() for claim in whole.document()["claims"]]
 
 

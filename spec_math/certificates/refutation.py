@@ -96,7 +96,7 @@ def _fewest(claim: Claim, runs: list[Run], coins: int, gap: float) -> Found:
         for text, chance in spread.of(run.text).items():
             emitted[text] = emitted.get(text, Fraction(0)) + run.mass * chance
             parts.setdefault(text, []).append((run.mass * chance, place))
-    gaps = {text: emitted.get(text, 0) - wanted.get(text, 0) for text in {**wanted, **emitted}}
+    gaps: dict[Any, Any] = {text: emitted.get(text, 0) - wanted.get(text, 0) for text in {**wanted, **emitted}}
     bound = claim.header["rounds"] * spread.explained(coins, gap)
     found: list[Found] = []
     for text, gap in gaps.items():

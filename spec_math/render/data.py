@@ -31,11 +31,34 @@ def as_csv(table: Table) -> str:
 
 
 # A bracket or a star after the end of a line would be its argument.
-SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {sign: f"{{{sign}}}" for sign in "[*"}
-SIGNS |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "✓": r"$\surd$"}
-SIGNS |= {"␣": r"\textvisiblespace{}", "₀": "$_0$", "₁": "$_1$", "²": "$^2$"}
-MATHEMATICS = {"±": "pm", "×": "times", "·": "cdot", "−": "-", "≤": "le", "≥": "ge", "≠": "ne", "→": "to"}
-MATHEMATICS |= {"∞": "infty", "‖": "Vert", "⏎": "hookleftarrow", "<": "<", ">": ">", "|": "|"}
+SIGNS = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **{sign: f"{{{sign}}}" for sign in "[*"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "✓": r"$\surd$",
+    "␣": r"\textvisiblespace{}",
+    "₀": "$_0$",
+    "₁": "$_1$",
+    "²": "$^2$",
+}
+MATHEMATICS = {
+    "±": "pm",
+    "×": "times",
+    "·": "cdot",
+    "−": "-",
+    "≤": "le",
+    "≥": "ge",
+    "≠": "ne",
+    "→": "to",
+    "∞": "infty",
+    "‖": "Vert",
+    "⏎": "hookleftarrow",
+    "<": "<",
+    ">": ">",
+    "|": "|",
+}
 """The signs that LaTeX does not print as they are, in text and as mathematics, to which Greek letters are added."""
 
 

@@ -183,7 +183,7 @@ class _Writer:
             formulas = [self.function(value, known) for _, value in held.formulas.values()]
             for _, terms in self.checker.claims(coin, formulas, values):
                 top, _ = fact(self.checker.total(terms)[0], ())
-                if top and known_of(facts).get(key(top)) != {0}:
+                if top and set(known_of(facts).get(key(top)) or ()) != {0}:
                     facts = self.narrowed(top, facts, {0})
             for at in sorted(self.checker.tree(coin)[1]):
                 for function, child in zip(*self.document["coins"][at][1:], strict=True):

@@ -25,6 +25,9 @@ Witness = list[tuple[Fraction, tuple[int, ...], Polynomial | None]]
 HIGHEST, MOST = 4, 2000
 """The degree up to which products are tried where no fact has a higher one, and the most in one linear program."""
 
+UP, DOWN = frozenset({1}), frozenset({-1})
+"""The signs of a fact that is positive, and of one that is negative."""
+
 
 class Product(NamedTuple):
     """A product of facts by their places, with the sign that makes it nonnegative; `positive` says that it is not 0."""
@@ -42,7 +45,7 @@ class Product(NamedTuple):
 
 def witness(facts: Facts, size: int, longest_product: int = 100) -> Witness | None:
     """Return a witness that no point has these signs; None where none is found. `size` is the number of variables."""
-    zeros = [(at, own) for at, (own, signs) in enumerate(facts) if signs == {0} and own]
+    zeros = [(at, own) for at, (own, signs) in enumerate(facts) if signs == frozenset({0}) and own]
     if (found := multiple(facts)) is not None:
         return found
     for at, own in zeros:
@@ -98,7 +101,7 @@ def over(first: Polynomial, second: Polynomial) -> Polynomial | None:
         if min(powers) < 0:
             return None
         found[powers] = Fraction(first[max(first)]) / second[lead]
-        first = plus(first, times(second, {powers: found[powers]}), -1)
+        first = plus(first, times(second, {powers: found[powers]}), Fraction(-1))
     return found
 
 
@@ -106,7 +109,7 @@ def multiple(facts: Facts) -> Witness | None:
     """Return a witness that the last fact, of one sign, is impossible: its polynomial is a multiple of an equality."""
     *equalities, (top, signs) = facts
     for place, (own, zero) in enumerate(equalities):
-        quotient = over(top, own) if own and zero == {0} and signs in ({1}, {-1}) else None
+        quotient = over(top, own) if own and zero == frozenset({0}) and signs in (UP, DOWN) else None
         if quotient is not None:
             sign = Fraction(min(signs))
             return [(sign, (len(facts) - 1,), None), (Fraction(1), (place,), plus({}, quotient, -sign))]
@@ -127,10 +130,10 @@ def _lifted(at: int, variable: int, facts: Facts, size: int) -> Witness | None:
 
 def _nonnegative(at: int, own: Polynomial, signs: frozenset[int]) -> Product | None:
     """Return a fact as a product that is not negative: the polynomial, its negative or its square."""
-    if signs == {-1, 1}:
+    if signs == UP | DOWN:
         return Product(1, (at, at), times(own, own), True)
     sign = 1 if signs <= {0, 1} else -1
-    return Product(sign, (at,), plus({}, own, sign), 0 not in signs) if signs in _ONE_SIDED else None
+    return Product(sign, (at,), plus({}, own, Fraction(sign)), 0 not in signs) if signs in _ONE_SIDED else None
 
 
 _ONE_SIDED = [frozenset(signs) for signs in ({1}, {0, 1}, {-1}, {-1, 0})]
