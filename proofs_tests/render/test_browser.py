@@ -238,7 +238,10 @@ def test_the_checks_see_a_broken_page(browser: Any, tmp_path: Path) -> None:
     wrong = fragment().replace("1 - (1 - left) / gamma) ** k", "1 - (1 - left) / gamma) ** (k + 1)")
     assert wrong != fragment()
     dark = "<style>body{background:#161616}</style>"
-    text = f"<!doctype html><html><head><meta charset='utf-8'>{dark}</head><body>{wide}{wrong}</body></html>"
+    screen_wide = "<meta name='viewport' content='width=device-width,initial-scale=1,minimum-scale=1'>"
+    text = (
+        f"<!doctype html><html><head><meta charset='utf-8'>{screen_wide}{dark}</head><body>{wide}{wrong}</body></html>"
+    )
     assert broken.write_text(text, encoding="utf-8") > 0
     browser.get(broken.as_uri())
     found = complaints(browser)
