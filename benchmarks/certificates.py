@@ -1,4 +1,4 @@
-"""How long a certificate with paths takes to write and to check, next to its verdict, and how large it is.
+"""Certificates with paths: the time to write and to check one as a ratio of its verdict's, and its size.
 
 Run: python -m benchmarks.certificates
 """

@@ -1,4 +1,4 @@
-"""What the certificate of a verdict on a sampler as it is costs, beside the verdict alone."""
+"""Certificates of samplers as they are: the time to write and to check one as a ratio of its verdict's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a certificate of a proof takes: to write, with the proof, and to check, next to the proof alone.
+"""Certificates of proofs: the time to write and to check one as a ratio of the proof's.
 
 Run from the project's folder: python -m benchmarks.proof_certificates. The module
 `proofs_tests.certificates.every_proof` prints the same of all theorems.

@@ -91,7 +91,7 @@ def after(models: Any, prefixes: Sequence[Any], method: Method | None, k: int, l
 
 
 def _ends(text: Text) -> Any:
-    """Which positions hold an end token: those that a window counts nothing for."""
+    """The positions that hold an end token, for which a window counts nothing."""
     ends = np.zeros(len(text.tokens) + 1, bool)
     ends[text.windows[~text.counted]] = True
     return ends[:-1]

@@ -248,7 +248,7 @@ WRITTEN: dict[str, tuple[str, Callable[[Document], None]]] = {
     "no generator": ("with a generator", put([], "call", "makes")),
     "numbers of another kind": ("recursive", put("numpy.float64", "cases", 0, "numbers")),
     "numbers that there are not": ("recursive", put("reals", "cases", 0, "numbers")),
-    "a library that is none": ("old generator", put(["this"], "libraries")),
+    "a name that is no library": ("old generator", put(["this"], "libraries")),
     "target that does not sum to 1": ("recursive", replaced_row("target", ["1/4", "1/2"])),
     "target of another size": ("recursive", replaced_row("target", ["1/4", "1/2", "1/4"])),
     "target with a negative mass": ("recursive", replaced_row("target", ["-1/4", "5/4"])),

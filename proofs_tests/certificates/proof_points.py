@@ -1,4 +1,4 @@
-"""What a certificate of a proof says, looked at point by point: an oracle that shares no code with the checker.
+"""Claims of a certificate of a proof, evaluated at points: an oracle that shares no code with the checker.
 
 At a rational point each polynomial has a sign. The signs lead through the tree to one node, and the coins there are a
 program with fractions for masses.

@@ -1,4 +1,4 @@
-"""What is wrong with an output on a screen: lines that are too wide or too many, words that are broken in every row."""
+"""Faults of an output on a screen: lines that are too wide or too many, words that are broken in every row."""
 
 from __future__ import annotations
 

@@ -11,15 +11,17 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from spec_math import law
+from spec_math.cli import app
 from spec_math.pathwise.atom import ExploreError
 from spec_math.samplers import outside
 from spec_math.samplers.case import chain, position
 from spec_math.samplers.counts import judge_counts
-from spec_math.samplers.outside import Answer, Program, program, verifier
+from spec_math.samplers.outside import Answer, Bisected, Program, confirmed, program
 from spec_math.samplers.subject import subject_of
-from spec_math.verdict import Lossy
+from spec_math.verdict import Lossless, Lossy
 
 LANGUAGES = Path(__file__).parents[2] / "examples" / "languages"
 CHAIN = chain([["1/4", "3/4", 0], ["1/2", "1/4", "1/4"]], [["1/2", "1/4", "1/4"]])
@@ -33,10 +35,11 @@ COMPILED = {
 """The compiler of each example, its options, those of a shared library, and those of the wrong version."""
 
 
-def verdict_of(sampler: Callable[..., Answer], name: str, numbers: str = "float64") -> object:
+def verdict_of(sampler: Bisected, name: str, numbers: str = "float64") -> object:
     several = name.startswith("recursive")
-    subject = subject_of(sampler, numbers=numbers)
-    return judge_counts(subject, SIBLINGS if several else CHAIN, 2 if several else None).verdict
+    subject = subject_of(sampler.verifier, numbers=numbers)
+    found = judge_counts(subject, SIBLINGS if several else CHAIN, 2 if several else None)
+    return confirmed(found.last, sampler).verdict
 
 
 @pytest.mark.parametrize("driver", ["--command", "--library"])
@@ -82,7 +85,7 @@ def on_uniforms(decide: Callable[[Sequence[float]], Answer]) -> Callable[[Sequen
 
 
 def distribution(decide: Callable[[Sequence[float]], Answer], drafted: int = 1) -> dict[Answer, Fraction]:
-    sampler = verifier(on_uniforms(decide), "sampler", 53)
+    sampler = Bisected(on_uniforms(decide), "sampler", 53).verifier
     row = [0.5, 0.5]
     return law(lambda coin: sampler(coin, (0,) * drafted, [row] * (drafted + 1), [row] * drafted))
 
@@ -120,6 +123,33 @@ def test_random_points_find_an_interval_within_a_cell(monkeypatch: pytest.Monkey
     assert (0,) not in distribution(decide)
 
 
+def test_a_right_sampler_with_an_interval_that_is_not_seen_is_not_called_lossy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Token 1 has a narrow interval within one cell: bisection loses it, and random runs find the contradiction."""
+    case = position(["1023/1024", "1/1024"], ["1/2", "1/2"])
+
+    def hidden(uniforms: Sequence[float]) -> Answer:
+        return (int(0.51 <= uniforms[1] < 0.51 + 1 / 1024),)
+
+    sampler = Bisected(on_uniforms(hidden), "hidden", 53)
+    found = judge_counts(subject_of(sampler.verifier, numbers="float64"), case, 1).last
+    assert isinstance(found.verdict, Lossy)  # without the random runs
+    assert "show an interval of a uniform that bisection did not see" in str(confirmed(found, sampler).verdict)
+    monkeypatch.setattr(outside, "MOST_RUNS", 2_001)
+    assert "2,001 random runs cannot confirm" in str(confirmed(found, sampler).verdict)
+
+
+def test_a_lossless_verdict_is_left_open_where_random_runs_disagree() -> None:
+    """Between its tokens the sampler emits another one, on an interval too narrow for bisection."""
+    case = position(["1/2", "1/2"], ["1/2", "1/2"])
+
+    def hidden(uniforms: Sequence[float]) -> Answer:
+        return (int(uniforms[1] >= 0.5),) if not 0.26 <= uniforms[1] < 0.264 else (1,)
+
+    sampler = Bisected(on_uniforms(hidden), "hidden", 53)
+    found = judge_counts(subject_of(sampler.verifier, numbers="float64"), case, 1).last
+    assert not isinstance(confirmed(found, sampler).verdict, Lossless)
+
+
 def test_decisions_on_a_sum_of_uniforms_are_refused() -> None:
     with pytest.raises(ExploreError, match=r"uniform 1 change with the uniforms after it"):
         distribution(lambda uniforms: (int(uniforms[0] + uniforms[1] < 1),))
@@ -144,14 +174,14 @@ def test_a_program_that_does_not_answer_is_undecided_with_its_reason(
 ) -> None:
     monkeypatch.setattr(outside, "PATIENCE", 0.2 if "sleep" in code else 20.0)
     ask = Program([sys.executable, "-S", "-c", code])
-    found = verdict_of(verifier(ask, "mine", 53), "chain")
+    found = verdict_of(Bisected(ask, "mine", 53), "chain")
     assert PROGRAMS[code] in str(found)
     assert not found
     assert not isinstance(found, Lossy)
 
 
 def test_a_token_outside_the_vocabulary_is_lossy() -> None:
-    found = verdict_of(verifier(on_uniforms(lambda uniforms: (7 if uniforms[0] < 0.5 else 0,)), "mine", 53), "chain")
+    found = verdict_of(Bisected(on_uniforms(lambda uniforms: (7 if uniforms[0] < 0.5 else 0,)), "mine", 53), "chain")
     assert isinstance(found, Lossy)
     assert "7" in found.reason
 
@@ -163,3 +193,31 @@ def test_bad_requests_say_what_to_give() -> None:
         program("a", None, "lists")
     with pytest.raises(ValueError, match=r"--library takes FILE:NAME, such as mine.so:verify; got 'none.so'"):
         program(None, "none.so", "float64")
+
+
+PYTHON = """
+import json, sys
+for line in sys.stdin:
+    one = json.loads(line)
+    (draft,), (first, last) = one["drafts"], one["uniforms"]
+    t, d = one["target"][0], one["draft"][0]
+    if first * d[draft] < t[draft]:
+        print(json.dumps({"tokens": [draft]}), flush=True)
+        continue
+    left = [max(0.0, a - b) if WRONG is False else a for a, b in zip(t, d)]
+    print(json.dumps({"tokens": [0 if last * sum(left) < left[0] else 1]}), flush=True)
+"""
+
+
+def test_the_command_judges_a_program_and_says_what_it_assumes(tmp_path: Path) -> None:
+    laws = ["--target", "1/4,3/4", "--draft", "1/2,1/2", "--k", "1", "--all"]
+    for wrong, code in ((False, 0), (True, 1)):
+        file = tmp_path / f"{wrong}.py"
+        file.write_text(PYTHON.replace("WRONG", str(wrong)), encoding="utf-8")
+        ran = CliRunner().invoke(app, ["audit", "--command", f"{sys.executable} -S {file}", *laws])
+        assert ran.exit_code == code, ran.output
+        said = " ".join(ran.output.split())
+        assert "uniforms k/2^53 bisected" in said
+        assert "At least 2,000 runs on random drafts and uniforms agree with them" in said
+    refused = CliRunner().invoke(app, ["audit", "mine.py:verify", "--command", "./mine"])
+    assert (refused.exit_code, "name the sampler" in refused.output) == (2, True)

@@ -407,7 +407,6 @@ STEMS = {stem: Drafts(f"i.i.d. chains below a stem of {stem}") for stem in (1,)}
 
 CHOSEN = Method("target-only, likeliest tree", TREES, pages=("theorems/target_only",))
 STATIC = Method("target-only, static tree", TREES, pages=("theorems/target_only",))
-BEST_TREE = Method("the best tree", TREES, pages=("theorems/target_only",))
 BEAMS = Method("stochastic beam, recursive rejection", SEQUENCES, pages=("theorems/stochastic_beam",))
 BEAMS_TRAVERSED = Method("stochastic beam, traversal", SEQUENCES, pages=("theorems/stochastic_beam",))
 PLANNED = Method("optimal plan, distinct first tokens", DISTINCT, pages=("theorems/planned_tree",))

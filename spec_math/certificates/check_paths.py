@@ -336,7 +336,7 @@ def check(document, function=None):
 
 
 def main(argv):
-    """Check a file: exit code 0 where the certificate holds, 1 where it does not, 2 where it is none."""
+    """Check a file: exit code 0 where the certificate holds, 1 where it does not, 2 where it is no certificate."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path)
     parser.add_argument("--function", metavar="FILE:NAME")

@@ -279,7 +279,7 @@ def check(document, function=None):
 
 
 def main(argv):
-    """Check a file: exit code 0 where the certificate holds, 1 where it does not, 2 where it is none."""
+    """Check a file: exit code 0 where the certificate holds, 1 where it does not, 2 where it is no certificate."""
     code = 2
     try:
         content = Path(argv[0]).read_bytes()

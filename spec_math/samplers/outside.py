@@ -16,19 +16,28 @@ import select
 import shlex
 import subprocess
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+from functools import partial
+from itertools import accumulate, pairwise
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 from spec_math.chance import Coin
 from spec_math.pathwise.atom import ExploreError
+from spec_math.samplers.judgement import Judgement
+from spec_math.verdict import Reason, Undecided
 
 Answer = tuple[int, ...]
 Decide = Callable[[Sequence[Sequence[float]]], list[Answer]]
 """The tokens that a sampler emits for each list of uniforms."""
+
+Intervals = list[tuple[Fraction, float]]
+"""(mass, a uniform within) of the intervals of a uniform on which a sampler does the same, in order."""
 
 PATIENCE = 60.0
 """Seconds that an answer may take."""
@@ -43,6 +52,9 @@ PROBES, CHECKS, ROUNDS = 6, 160, 4
 """Lists of further uniforms by which answers are compared, and random points at which intervals are checked; a point at
 which they fail is a further list, and intervals that fail so often are refused."""
 
+RUNS, MOST_RUNS = 2_000, 200_000
+"""Random runs that a verdict is compared with: at least, and at most."""
+
 MOST = 200
 """Intervals of one uniform at most."""
 
@@ -50,8 +62,9 @@ NO_CHANCE = -10_000.0
 """The logit of a token of probability 0."""
 
 BISECTED = (
-    "The intervals of {} on which the program answers alike were found by bisection, and checked at 160 random points. "
-    "An interval can go unseen where both ends of one of 32 cells of a uniform are answered alike."
+    "The intervals of {} on which the program answers alike were found by bisection. At least 2,000 runs on random "
+    "drafts and uniforms agree with them. A lighter interval can go unseen where both ends of one of 32 cells are "
+    "answered alike."
 )
 
 DIGITS = {"float64": 53, "float32": 24}
@@ -117,28 +130,38 @@ class Program:
         raise ExploreError(f'{self._name} answered {told!r}; an answer is a line such as {{"tokens": [0, 1]}}')
 
 
-def verifier(ask: Callable[[Sequence[str]], list[Answer]], name: str, digits: int) -> Callable[..., Answer]:
-    """Return a sampler that is given its uniforms as a verifier with a coin, which is asked one question a uniform.
+class Bisected:
+    """A sampler that is given its uniforms, followed on uniforms k/2^digits.
 
-    The distribution is that of uniforms k/2^digits. The intervals of a uniform on which the sampler does the same are
-    found by bisection, and checked at random points. An interval can go unseen where both ends of one of 32 cells of a
-    uniform answer alike.
+    The intervals of a uniform on which the sampler does the same are found by bisection, and checked at random points.
+    An interval can go unseen where both ends of one of 32 cells of a uniform answer alike.
 
     Raises:
-        ExploreError: a uniform has more than 200 intervals, as where the sampler adds or compares uniforms.
+        ExploreError: a uniform has more than 200 intervals, or its thresholds change with the uniforms after it.
 
     >>> def coin_of(lines):  # emits its draft where the first uniform is below 1/4
     ...     return [(0,) if json.loads(line)["uniforms"][0] < 0.25 else (1,) for line in lines]
     >>> from spec_math import law
-    >>> decide = verifier(coin_of, "mine", 53)
-    >>> law(lambda coin: decide(coin, (0,), [[0.5, 0.5]], [[0.5, 0.5]]))
+    >>> mine = Bisected(coin_of, "mine", 53)
+    >>> law(lambda coin: mine.verifier(coin, (0,), [[0.5, 0.5]], [[0.5, 0.5]]))
     {(0,): Fraction(1, 4), (1,): Fraction(3, 4)}
     """
-    known: dict[Any, dict[tuple[float, ...], list[tuple[Fraction, float]]]] = {}
 
-    def decided(coin: Coin, tokens: Sequence[int], target: Any, draft: Any) -> Answer:
+    def __init__(self, ask: Callable[[Sequence[str]], list[Answer]], name: str, digits: int) -> None:
+        self._ask, self._digits = ask, digits
+        self._known: dict[str, dict[tuple[float, ...], Intervals]] = {}
+        self._emitted: dict[tuple[str, tuple[float, ...]], Answer] = {}
+
+        def verifier(coin: Coin, tokens: Sequence[int], target: Any, draft: Any) -> Answer:
+            return self._followed(tokens, (target, draft), lambda _, found: coin.draw([mass for mass, _ in found]))
+
+        verifier.__name__ = verifier.__qualname__ = name
+        self.verifier = verifier
+        """The sampler as a verifier with a coin, which is asked one question a uniform."""
+
+    def _asked(self, tokens: Sequence[int], laws: tuple[Any, Any]) -> tuple[str, Decide]:
         drafts = [int(token) for token in tokens]
-        rows = [[[float(mass) for mass in row] for row in _rows(one)] for one in (target, draft)]
+        rows = [[[float(mass) for mass in row] for row in _rows(one)] for one in laws]
         for side, number in zip(rows, (len(drafts) + 1, len(drafts)), strict=True):
             side[:] = side * number if len(side) == 1 else side
         given = {"vocabulary": len(rows[0][0]), "drafted": len(drafts), "target": rows[0], "draft": rows[1]}
@@ -147,19 +170,63 @@ def verifier(ask: Callable[[Sequence[str]], list[Answer]], name: str, digits: in
         tail = json.dumps({"target_logits": logits[0], "draft_logits": logits[1]})[1:] + "\n"
 
         def answers(points: Sequence[Sequence[float]]) -> list[Answer]:
-            return ask([f'{head}, "uniforms": {list(point)}, {tail}' for point in points])
+            return self._ask([f'{head}, "uniforms": {list(point)}, {tail}' for point in points])
 
-        intervals, taken, number = known.setdefault(head, {}), tuple[float, ...](), len(drafts) + 1
+        return head, answers
+
+    def _followed(
+        self, tokens: Sequence[int], laws: tuple[Any, Any], choose: Callable[[int, Intervals], int]
+    ) -> Answer:
+        """Return what the sampler emits where each uniform lies in the interval that is chosen at its place."""
+        head, answers = self._asked(tokens, laws)
+        intervals, taken, number = self._known.setdefault(head, {}), tuple[float, ...](), len(tokens) + 1
         while len(taken) < number:
             if taken not in intervals:
-                intervals[taken] = _intervals(answers, taken, number, digits)
+                intervals[taken] = _intervals(answers, taken, number, self._digits)
             found = intervals[taken]
-            at = coin.draw([mass for mass, _ in found]) if len(found) > 1 else 0
-            taken = (*taken, found[at][1])
-        return answers([taken])[0]
+            taken = (*taken, found[choose(len(taken), found) if len(found) > 1 else 0][1])
+        if (head, taken) not in self._emitted:
+            self._emitted[head, taken] = answers([taken])[0]
+        return self._emitted[head, taken]
 
-    decided.__name__ = decided.__qualname__ = name
-    return decided
+    def contradicted(self, found: Judgement, runs: int) -> bool:
+        """Say whether one of so many runs, on random drafts and uniforms, emits what the intervals do not say."""
+        case, points = found.case, dict[Answer, list[list[float]]]()
+        laws: Any = tuple(map(found.subject.numbers.rows, case.rows))
+        for seed in range(runs):
+            numbers = _scattered(2 * len(case.drafted_from) + 1, 1 << self._digits, -1 - seed)
+            drafts = tuple(map(_drawn, case.drafted_from, numbers))
+            points.setdefault(drafts, []).append(numbers[len(drafts) :])
+        return any(
+            emitted != self._followed(drafts, laws, partial(_interval_of, point))
+            for drafts, own in points.items()
+            for point, emitted in zip(own, self._asked(drafts, laws)[1](own), strict=True)
+        )
+
+
+def confirmed(found: Judgement, sampler: Bisected) -> Judgement:
+    """Leave a verdict open where random runs contradict the intervals that it rests on, or where they cannot decide.
+
+    A right sampler is not called lossy for an interval that went unseen: it had at least the mass of the distance d, so
+    that each of 20/d random runs meets it with chance d, and all of them miss it with chance e^−20.
+    """
+    if isinstance(found.verdict, Undecided):
+        return found
+    distance = float(getattr(found.verdict, "total_variation", None) or 0.0)
+    runs, why = max(RUNS, ceil(20 / distance)) if distance else RUNS, ""
+    if runs > MOST_RUNS:
+        why = f"it seems lossy by {distance:.2g} in total variation, which {MOST_RUNS:,} random runs cannot confirm"
+    elif sampler.contradicted(found, runs):
+        why = f"{runs:,} random runs show an interval of a uniform that bisection did not see"
+    return replace(found, verdict=Undecided(Reason.NOT_JUDGED, why)) if why else found
+
+
+def _drawn(row: Sequence[Fraction], uniform: float) -> int:
+    return bisect_right(list(accumulate(row)), uniform)
+
+
+def _interval_of(point: Sequence[float], level: int, found: Intervals) -> int:
+    return bisect_right([float(end) for end in accumulate(mass for mass, _ in found)], point[level])
 
 
 def _rows(given: Any) -> list[Any]:
@@ -167,7 +234,7 @@ def _rows(given: Any) -> list[Any]:
     return rows if hasattr(rows[0], "__len__") else [rows]
 
 
-def _intervals(decide: Decide, taken: tuple[float, ...], number: int, digits: int) -> list[tuple[Fraction, float]]:
+def _intervals(decide: Decide, taken: tuple[float, ...], number: int, digits: int) -> Intervals:
     """Return (mass, a uniform within) of the intervals of the next uniform, after those that were taken."""
     cells, left = 1 << digits, number - len(taken) - 1
     places = {*(cells // CELLS * cell for cell in range(CELLS)), cells - 1}
@@ -224,8 +291,8 @@ def _scattered(number: int, cells: int, seed: int) -> list[float]:
     return [int.from_bytes(one, "big") * cells // 2**64 / cells for one in hashed]
 
 
-def program(command: str | None, place: str | None, kind: str) -> Callable[..., Answer]:
-    """Return a command, or a function of a shared library as FILE:NAME, as a verifier on numbers of a type.
+def program(command: str | None, place: str | None, kind: str) -> Bisected:
+    """Return a command, or a function of a shared library as FILE:NAME, as a sampler on numbers of a type.
 
     Raises:
         ValueError: both are given, the type is not float64 or float32, or the program cannot be started.
@@ -240,7 +307,7 @@ def program(command: str | None, place: str | None, kind: str) -> Callable[..., 
         raise ValueError("--command and --library name one sampler each; give one of them")
     name = str(command or place)
     ask = Program(shlex.split(name) if place is None else _library(place, kind))
-    return verifier(ask, name, DIGITS[kind])
+    return Bisected(ask, name, DIGITS[kind])
 
 
 def _library(place: str, kind: str) -> list[str]:

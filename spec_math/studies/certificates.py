@@ -85,7 +85,7 @@ def certify(request: LawsRequest, place: Path | None = None) -> Result:
 
 
 def saved(verdict: Verdict, place: Path | None) -> tuple[Note, ...]:
-    """Write the certificate of a verdict where a place is given, and say so, or why there is none.
+    """Write the certificate of a verdict where a place is given, and say so, or why it has no certificate.
 
     A place that ends in .pm gets the Markov chain of the function instead.
     """

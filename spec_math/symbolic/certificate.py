@@ -43,7 +43,7 @@ class Held(NamedTuple):
 def certified(theorem: Theorem, **options: Any) -> tuple[Proof, dict[str, Any] | None]:
     """Prove a theorem as `prove` does, `options` being those of `prove`; return the proof and its certificate.
 
-    There is none of a theorem that is not proved.
+    Only a proved theorem has a certificate of this kind.
 
     Raises:
         ValueError: the verdict of the theorem's statement names no program.

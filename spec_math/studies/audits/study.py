@@ -17,7 +17,7 @@ from spec_math.samplers.case import Case, chain, default, position
 from spec_math.samplers.counts import judge_counts
 from spec_math.samplers.judgement import Judgement
 from spec_math.samplers.likeness import Likeness, comparable, likenesses
-from spec_math.samplers.outside import BISECTED, DIGITS, program
+from spec_math.samplers.outside import BISECTED, DIGITS, confirmed, program
 from spec_math.samplers.smallest import TRIED, smallest
 from spec_math.samplers.subject import NUMBERS, Subject
 from spec_math.studies.arguments import Progress, absolute, masses_of, together
@@ -76,11 +76,12 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     """
     for file in filter(None, (request.test, request.certificate, request.chain)):
         check_writable(file.parent)
+    outside = None
     if request.outside:
         numbers = request.numbers or "float64"
-        value = program(request.command, request.library, numbers)
+        outside = program(request.command, request.library, numbers)
         request = replace(request, numbers=numbers, lookahead=request.lookahead or (0 if request.k else 2))
-        place = Place(value, "", str(request.command or request.library), None)
+        place = Place(outside.verifier, "", str(request.command or request.library), None)
     else:
         place = load_sampler(request.place, request.stubs, request.replaced, request.given)
     subject = make(place.value, request.shape, request.numbers, request.grid, request.roles)
@@ -89,7 +90,13 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     case = case_of(request)
     budget = count(request.budget, "--budget")
     found = judge_counts(subject, case, request.k, budget, absolute(progress("paths", budget)))
+    if outside is not None:
+        last = confirmed(found.last, outside)
+        kept = found.verdict if last is found.last else last.verdict
+        found = replace(found, judged=(*found.judged[:-1], last), verdict=kept)
     near, smaller = _studied(found.last, request, progress)
+    if outside is not None and smaller is not None and confirmed(smaller, outside) is not smaller:
+        smaller = None
     # A function that is called as it is has no call that a test could write down.
     beside = (request.test or Path("x")).resolve().parent
     own = found.last.subject.said or request.outside
