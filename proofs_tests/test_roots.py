@@ -77,6 +77,23 @@ def test_decreasing_root_is_the_upper_end_of_a_narrow_bracket(square: float) -> 
     assert square - below * below > 0
 
 
+def test_a_root_that_is_narrow_already_is_not_lost_while_others_go_on() -> None:
+    """Rounding lets a function rise a little: an end with f ≤ 0 is returned, and never one beside it with f > 0."""
+    rng = np.random.default_rng(0)
+    roots = rng.uniform(1, 8, 400)
+
+    def rough(x: np.ndarray) -> np.ndarray:
+        ulps = np.round((x - roots) / np.spacing(roots))
+        near = np.where(ulps % 3 == 0, 1.0, -1.0)
+        value = np.where(abs(ulps) < 8, near, np.sign(roots - x))
+        value[0] = 2 - x[0] ** 51  # many steps: the others stand still meanwhile
+        return value
+
+    found = decreasing_root(rough, np.ones(400), np.full(400, 9.0))
+    assert (rough(found) <= 0).all()
+    assert (abs(found - roots)[1:] <= 16 * np.spacing(roots)[1:]).all()
+
+
 def test_decreasing_root_serves_arrays_and_stops_at_a_low_end_that_will_do() -> None:
     squares = np.array([[2.0, 9.0], [0.5, 1.0]])
     found = decreasing_root(lambda x: squares - x * x, np.ones((2, 2)), np.full((2, 2), 10.0))

@@ -365,6 +365,13 @@ def test_models_in_torch_are_judged_as_audit_judges_them():
         assert_lossless(sampler(lambda wanted, _: wanted), pairs=pairs_of_rows, lookahead=1, check=check_sampler)
 
 
+def test_a_function_of_numpy_beside_torch_needs_no_torch() -> None:
+    torch = pytest.importorskip("torch")
+    space = {"torch": torch, "np": np}
+    exec("def fixed(target, draft):\n    return int(np.random.rand() >= target[0])", space)
+    assert_lossless(space["fixed"], pairs=[(["1/4", "3/4"], ["1/2", "1/2"])], numbers="float64")  # type: ignore[arg-type]
+
+
 ALONE = """
 import random, sys
 from spec_math.testing import NotLosslessError, assert_lossless, assert_lossless_block

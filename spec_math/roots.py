@@ -81,8 +81,9 @@ def decreasing_root(function: Callable[[Any], Any], low: Any, high: Any, steps: 
         a, at_a = x, at_x
         share = _share((a, b, c), (at_a, at_b, at_c), where)
         least = _over(near, abs(b - a), where)
+        least = where(least > 0.5, least * 0 + 0.5, least)  # a bracket that is narrow already is not left
         share = where(share < least, least, where(share > 1 - least, 1 - least, share))
-    return where(a > b, a, b)
+    return where(at_a > 0, b, a)
 
 
 def _share(places: tuple[Any, Any, Any], values: tuple[Any, Any, Any], where: Callable[..., Any]) -> Any:

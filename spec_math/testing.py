@@ -86,7 +86,7 @@ probability 1/2 where the target has 1/4 (total variation 1/4)
     __tracebackhide__ = True
     if isinstance(verifier, Scheme) and (lookahead or how):
         raise ValueError("a Scheme verifies one position: leave out lookahead, and options of unmodified code")
-    if check is check_sampler and not isinstance(verifier, Scheme) and names(verifier, "torch"):
+    if check is check_sampler and not isinstance(verifier, Scheme) and names(verifier, "torch", alone=True):
         raise TypeError("this code names torch: import torch_bridge, and pass check=torch_bridge.check_sampler")
     usual = standard.chains(lookahead) if lookahead else [(target, draft) for target, draft, _ in standard.pairs()]
     for target, draft in pairs or usual:

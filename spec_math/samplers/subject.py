@@ -167,15 +167,14 @@ def ways(subject: Subject, drafts: int = 1) -> list[Subject]:
     return [*found, *(replace(one, call=turned) for one in found)]
 
 
-def names(fn: Callable[..., Any], library: str) -> bool:
-    """Say whether a function, or the module that it stands in, names a library."""
+def names(fn: Callable[..., Any], library: str, alone: bool = False) -> bool:
+    """Say whether a function, or the module that it stands in, names a library; alone: the function itself."""
     plain = whole(fn)
     if not inspect.isroutine(plain):
         plain = getattr(type(plain), "__call__", plain)  # noqa: B004
     plain = inspect.unwrap(plain)
     code = getattr(plain, "__code__", None)
-    known = getattr(plain, "__globals__", {}).values()
+    said = () if code is None else (*code.co_names, *code.co_varnames, *code.co_freevars)
+    known = [one for name, one in getattr(plain, "__globals__", {}).items() if not alone or name in said]
     modules = {str(one.__name__).partition(".")[0] for one in known if inspect.ismodule(one)}
-    return library in modules or (
-        code is not None and library in (*code.co_names, *code.co_varnames, *code.co_freevars)
-    )
+    return library in modules or library in said
