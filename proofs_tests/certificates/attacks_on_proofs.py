@@ -89,3 +89,20 @@ def attacks() -> Iterator[tuple[str, Document]]:
     yield "a negative exponent", document(polynomials=[*POLYNOMIALS, [["1", [-1, 0]]]])
     yield "no tokens", document(laws=[["target", 2], ["draft", 2], ["none", 0]], scalars=["x"])
     yield "a line break in the name", document(theorem="right\nAssumed: nothing")
+    yield "a term of a witness is negative", document(nodes=[["empty", [["1", [], None], ["-1", [], None]]]])
+    short = [*POLYNOMIALS, [["1", []]], [["1", []]]]
+    shares = [*FUNCTIONS, ["1", [[4, 1], [5, -1]]], ["0", [[5, -1]]]]
+    asked = [["ask", 4, [[[1], 1, None], [[0, -1], 2, None]]], ["leaf", 4, []], ["z3"]]
+    zero = {"functions": shares, "coins": [*COINS, ["draw", [6, 7], [0, 1]]]}
+    yield "exponents of fewer variables: token 0 is always emitted", document(polynomials=short, nodes=asked, **zero)
+    double = {"functions": [*FUNCTIONS, ["2", [[0, 1]]], ["-2", [[1, 1]]]]}
+    below = [*COINS, ["draw", [6], [0]], ["draw", [7], [1]], ["flip", [5, 5], [4, 5]]]
+    yield "masses below a coin do not sum to 1", document(**double, coins=below, nodes=[["leaf", 6, []]])
+    shifted = [*POLYNOMIALS, [["1", [1, 0]], ["1", [0, 0]]]]
+    signs = {"functions": [*FUNCTIONS, ["1", [[4, 1]]], ["-1", []]], "coins": [*COINS, ["draw", [6, 7, 1], [0, 0, 1]]]}
+    yield "a mass of -1 beside one above 1", document(polynomials=shifted, **signs, nodes=[["leaf", 4, []]])
+    mean = {"wanted": [], "formulas": [["acceptance", [["0", "1"], ["1", "0"]]]], "nodes": [["leaf", 4, [0]]]}
+    yield "a branch is left out of a mean", document(**mean, coins=[*COINS, ["draw", [0, 1], [0, None]]])
+    yield "another mean", document(**mean | {"nodes": [["leaf", 2, [4]]]})
+    third = {"functions": [*FUNCTIONS, ["0", []]], "coins": [*COINS, ["draw", [0, 1, 6], [0, 1]]]}
+    yield "a mass without a child", document(**third, nodes=[["leaf", 4, []]])

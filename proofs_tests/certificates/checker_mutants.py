@@ -8,7 +8,10 @@ noticed where the outcome of some case is another one than that of the file as i
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
 import signal
+import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -209,8 +212,28 @@ def as_module(source: str, path: Path) -> ModuleType:
     """Return a source as a module that is not that of the command line."""
     module = ModuleType(path.stem)
     module.__file__ = str(path)
+    module.__dict__["source"] = source
     exec(compile(source, str(path), "exec"), module.__dict__)
     return module
+
+
+def as_script(*arguments: str) -> Case:
+    """Return the case that runs a checker's file by itself: its exit code and what it prints."""
+
+    def case(module: ModuleType) -> Any:
+        out, before = io.StringIO(), sys.argv
+        source = getattr(module, "source", None) or Path(str(module.__file__)).read_text(encoding="utf-8")
+        sys.argv = ["check.py", *arguments]
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+                exec(compile(source, "check.py", "exec"), {"__name__": "__main__"})
+        except SystemExit as left:
+            return left.code, out.getvalue()
+        finally:
+            sys.argv = before
+        return None, out.getvalue()
+
+    return case
 
 
 def survivors(

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from copy import deepcopy
 from fractions import Fraction
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from proofs_tests import certificate_forgeries as optima
+from proofs_tests.certificates import path_conditions
 from proofs_tests.certificates.attacks_on_paths import ALWAYS, attacks, claim
 from proofs_tests.certificates.attacks_on_paths import document as attack
-from proofs_tests.certificates.checker_mutants import Case
+from proofs_tests.certificates.checker_mutants import Case, as_script
 from spec_math import SCHEMES, check_lossless, check_lossless_block
 from spec_math.audit import check_sampler
 from spec_math.block_level import chain
@@ -416,8 +419,7 @@ def of_command(*arguments: str) -> Case:
                 code = module.main(list(arguments))
             except SystemExit as left:
                 code = f"leaves with {left.code}"
-        first, last = (out.getvalue().splitlines() or [""])[0], (out.getvalue().splitlines() or [""])[-1]
-        return code, first.partition(":")[0], last.partition(":")[0]
+        return code, out.getvalue()
 
     return case
 
@@ -434,11 +436,12 @@ def in_words(case: Case) -> Case:
     return told
 
 
-def of_sibling(place: str) -> Case:
-    """The case of a function whose file imports another file of its folder."""
+def of_sibling(place: str, shadowed: Path) -> Case:
+    """The case of a function whose file imports another file of its folder, which an earlier folder has too."""
 
     def case(module: ModuleType) -> Any:
         before = list(sys.path)
+        sys.path.insert(0, str(shadowed))
         try:
             return module.loaded(place)
         finally:
@@ -460,7 +463,7 @@ def explained(module: ModuleType) -> Any:
     return [module.explained(unit, size, coins, base, gap) for unit, base in tried for size, coins, gap in BLOCKS]
 
 
-BLOCKS = ((2, 0, 0), (2, 1, 0), (5, 3, Fraction(1, 7)), (9, 4, 1))
+BLOCKS = ((2, 0, 0), (2, 1, 0), (2, 2, 0), (5, 3, Fraction(1, 7)), (9, 4, 1))
 
 
 def continued(module: ModuleType) -> Any:
@@ -489,11 +492,14 @@ def by_parts() -> dict[str, Case]:
     never = claim([["emit", [0]]], shape="blocks", drafts=None, target=[[[], ["1/4", "1/4", "1/2"]]], draft=[])
     never |= {"verdict": ["lossy", [[2]], "less"], "coins": 0}
     found |= {"less": of_document(attack(less)), "never": of_document(attack(never))}
+    found["a library that is not installed"] = lambda module: module.array("no_such_library.float64", ["1/2"])
     return found | {"another library": lambda module: module.array("sys.float_info", ["1/2"]).tolist()}
 
 
 def cases(folder: Path) -> dict[str, Case]:
     """Every case of the checker of paths; programs and files are written to a folder."""
+    if find_spec("torch"):
+        _ = import_module("torch")  # not in the time of a case
     place = folder / "programs_of_these_cases.py"
     _ = place.write_text(PROGRAMS, encoding="utf-8")
     found: dict[str, Case] = {name: of_document(claimed) for name, claimed in right().items()}
@@ -507,7 +513,9 @@ def cases(folder: Path) -> dict[str, Case]:
     (folder / "beside").mkdir()
     _ = (folder / "beside" / "the_sibling.py").write_text("one = len", encoding="utf-8")
     _ = (folder / "beside" / "imports.py").write_text("from the_sibling import one", encoding="utf-8")
-    found["a file beside"] = of_sibling(f"{folder / 'beside' / 'imports.py'}:one")
+    (folder / "earlier").mkdir()
+    _ = (folder / "earlier" / "the_sibling.py").write_text("one = max", encoding="utf-8")
+    found["a file beside"] = of_sibling(f"{folder / 'beside' / 'imports.py'}:one", folder / "earlier")
     zero = optima.true()["two drafts"]
     found["a cell of no mass"] = of_document(zero | {"coupling": [*zero["coupling"], [[0, 0], 1, "0"]]})
     roles = [[None, role] for role in ("coin", "target", "draft", "prefix", 2)]
@@ -527,9 +535,17 @@ def cases(folder: Path) -> dict[str, Case]:
     _ = (folder / "plain.json.gz").write_text("{}", encoding="utf-8")
     for name in ("list.json", "text.json", "plain.json.gz", "missing.json"):
         found[f"command: {name}"] = of_command(str(folder / name))
-    for program in ("right", "hopeful"):
+    for program in ("right", "hopeful", "not_there"):
         found[f"command, replayed: {program}"] = of_command(
             str(folder / "right.json"), "--function", f"{place}:{program}"
         )
-    found["command: no file"] = of_command()
+    found |= {"command: no file": of_command(), "command: help": of_command("--help")}
+    found["as a script"] = as_script(str(folder / "right.json"))
+    _ = (folder / "programs_of_conditions.py").write_text(path_conditions.PROGRAMS, encoding="utf-8")
+    for name, (_, claimed) in path_conditions.conditions().items():
+        found[f"condition: {name}"] = of_document(attack(claimed))
+    found |= {f"optimum: {name}": in_words(of_document(own)) for name, (_, own) in path_conditions.optima().items()}
+    for name, (_, function, claimed) in path_conditions.replayed().items():
+        case = of_document(attack(claimed), f"{folder / 'programs_of_conditions.py'}:{function}")
+        found[f"condition, replayed: {name}"] = in_words(case)
     return found

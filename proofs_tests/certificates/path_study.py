@@ -19,7 +19,16 @@ from spec_math.certificates import check_paths
 
 PATH = Path(check_paths.__file__)
 
-EXPLAINED: tuple[tuple[str, str], ...] = ()
+_NUMBER = "return Fraction(text if re.fullmatch('-?[0-9]+(/[1-9][0-9]*)?', text) else -1)"
+_CLAIM = "self.end, self.drafts, self.gap, self.laws = (document['end'], document['drafts'], 0, [])"
+_BASE = "self.base, self.gap = (2 * (self.gap + self.unit), 0)"
+_NODE = "(kind, asked, *children), law, coins = (self.nodes[place], {}, 0)"
+EXPLAINED = (
+    (_NUMBER, _NUMBER.replace("-1)", "-2)")),  # no mass is -2 either
+    (_CLAIM, _CLAIM.replace("0, []", "-1, []")),  # a row has been read before the gap is
+    (_BASE, _BASE.replace("0)", "-1)")),  # a coin has been read before the gap is, or there is none
+    (_NODE, _NODE.replace("0)", "-1)")),  # a coin has a branch
+)
 """Changes of the checker that leave it as it is, as (line before, line after)."""
 
 

@@ -40,5 +40,5 @@ def test_the_sentence_counts_what_was_not_judged() -> None:
     parts = [["ask", 0, [[[1], 1, None], [[0], 2, None], [[-1], 3, None]]]]
     own = document(nodes=[*parts, ["outside", 0], ["leaf", 2, []], ["z3"]])
     said = check_proof.check(own)
-    assert "is proved but for 1 regions that z3 alone found empty. Checked" in said
+    assert "is proved but for 1 region that z3 alone found empty. Checked" in said
     assert "1 regions judged, 0 empty by a witness, 1 by z3 alone, 1 outside of the hypothesis" in said

@@ -7,10 +7,11 @@ import copy
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from proofs_tests.certificates import path_cases
+from proofs_tests.certificates import attacks_on_paths, path_cases, path_conditions
 from proofs_tests.certificates.every_verdict import checked_elsewhere, written
 from proofs_tests.certificates.path_oracle import confirms
 from proofs_tests.certificates.path_study import PATH, living, random_changes
@@ -156,3 +157,31 @@ def test_verdicts_compare_print_and_pickle_as_before() -> None:
     assert pickle.loads(pickle.dumps(verdict)) == copy.deepcopy(verdict) == verdict
     with pytest.raises(ValueError, match="no evidence"):
         pickle.loads(pickle.dumps(verdict)).certificate()
+
+
+@pytest.mark.parametrize("name", path_conditions.conditions())
+def test_each_condition_of_a_certificate_is_needed(name: str) -> None:
+    holds, claim = path_conditions.conditions()[name]
+    assert accepted(attacks_on_paths.document(claim)) == holds
+
+
+@pytest.mark.parametrize("name", path_conditions.replayed())
+def test_each_condition_of_a_replayed_function_is_needed(name: str, tmp_path: Path) -> None:
+    place = tmp_path / "programs_of_conditions.py"
+    _ = place.write_text(path_conditions.PROGRAMS, encoding="utf-8")
+    holds, function, claim = path_conditions.replayed()[name]
+    assert accepted(attacks_on_paths.document(claim), f"{place}:{function}") == holds
+
+
+@pytest.mark.parametrize("name", path_conditions.optima())
+def test_each_condition_of_an_optimum_is_needed(name: str) -> None:
+    holds, claimed = path_conditions.optima()[name]
+    assert accepted(claimed) == holds
+
+
+def accepted(document: dict[str, Any], function: str | None = None) -> bool:
+    """Say whether the checker accepts a certificate."""
+    try:
+        return bool(check_paths.check(document, function))
+    except ValueError:
+        return False

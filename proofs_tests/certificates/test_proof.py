@@ -80,7 +80,7 @@ def test_regions_that_z3_alone_found_empty_are_counted_and_named() -> None:
     document = deepcopy(certificate(*SMALL[3]))
     at = next(at for at, node in enumerate(document["nodes"]) if node[0] == "empty")
     document["nodes"][at] = ["z3"]
-    assert "is proved but for 1 regions that z3 alone found empty. Checked" in check_proof.check(document)
+    assert "is proved but for 1 region that z3 alone found empty. Checked" in check_proof.check(document)
 
 
 def test_a_refuted_theorem_has_the_certificate_of_its_counterexample(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def with_value(one, variable, value):
 
 def fact(one, signs):
     """Return the multiple of a polynomial that is whole, without common divisor, with a leading term > 0; its signs."""
-    size = Fraction(gcd(*(n.numerator for n in one.values())), lcm(*(n.denominator for n in one.values()))) or 1
+    size = Fraction(gcd(*(n.numerator for n in one.values())), lcm(*(n.denominator for n in one.values())))
     sign = -1 if one and one[max(one)] < 0 else 1
     return {powers: int(sign * number / size) for powers, number in one.items()}, frozenset(sign * own for own in signs)
 
@@ -111,10 +111,14 @@ def known_of(facts):
     return known
 
 
-def product(numbers, signs, power=1):
-    """Return the signs of x · y^power, from numbers that x can be, or their signs, and the signs of y."""
-    found = {one * other ** abs(power) for one in numbers for other in signs}
-    return frozenset((one > 0) - (one < 0) for one in found)
+def product(numbers, signs, power):
+    """Return what x · y^power can be, but for the size of y, from the numbers that x can be and the signs of y."""
+    return {one * other ** abs(power) for one in numbers for other in signs}
+
+
+def signs_of(numbers):
+    """Return the signs of numbers."""
+    return {(one > 0) - (one < 0) for one in numbers}
 
 
 class Proof:
@@ -184,9 +188,10 @@ class Proof:
         """Check that terms, none negative by the facts and one positive, sum to 0; facts may contradict each other."""
         total, positive = {}, not all(known.values())
         for number, places, factor in terms:
-            term, signs = plus({}, self.one, fraction(number)), product((fraction(number),), (1,))
+            term, values = plus({}, self.one, fraction(number)), (fraction(number),)
             for place, power in Counter(places).items():
-                term, signs = times(term, facts[place][0], power), product(signs, known[key(facts[place][0])], power)
+                term, values = times(term, facts[place][0], power), product(values, known[key(facts[place][0])], power)
+            signs = signs_of(values)
             demand(signs <= ({0, 1} if factor is None else {0}), f"a term of the witness may be negative {where}")
             total = plus(total, times(term, self.one if factor is None else self.polynomials[factor]))
             positive = positive or signs == {1}
@@ -195,11 +200,11 @@ class Proof:
     def quotient(self, function, known):
         """Return a function as a polynomial, its divisors {polynomial: power}, and the signs that it can have."""
         number, factors = self.document["functions"][function]
-        top, signs = plus({}, self.one, fraction(number)), product((fraction(number),), (1,))
+        top, values = plus({}, self.one, fraction(number)), (fraction(number),)
         for one, power in once(factors).items():
             top = times(top, self.polynomials[one], power)
-            signs = product(signs, known.get(key(self.polynomials[one]), ANY), power)
-        return top, -Counter(dict(factors)), signs
+            values = product(values, known.get(key(self.polynomials[one]), ANY), power)
+        return top, -Counter(dict(factors)), signs_of(values)
 
     def total(self, terms):
         """Return the sum of quotients, each times a number, over the least divisors that all have in common."""
@@ -249,7 +254,7 @@ class Proof:
             demand(not zeros, f"a divisor may be 0 {where}")
             demand(known.get(key(fact(top, ())[0])) == {0}, f"{what} is not as it should be {where}")
         for at in self.tree(coin)[1]:
-            for function, child in zip(*self.document["coins"][at][1:], strict=True):
+            for function, child in zip(*self.document["coins"][at][1:], strict=False):
                 signs = self.quotient(function, known)[2]
                 demand(signs <= ({0} if child is None else {0, 1}), f"a mass is negative, or has no branch, {where}")
 
@@ -259,7 +264,7 @@ class Proof:
         claims = [f"P({to}) = " + "·".join(f"{law}({at})" for law, at in row) for to, row in own["wanted"]]
         demand(claims + means and count["leaf"], "nothing is claimed, or no region is judged")
         laws = [f"{law} on {size} tokens" for law, size in own["laws"]] + own["scalars"]
-        but = f" but for {count['z3']} regions that z3 alone found empty" if count["z3"] else ""
+        but = f" but for {count['z3']} region{'s' * (count['z3'] > 1)} that z3 alone found empty" if count["z3"] else ""
         return (
             f"{own['theorem']} ({own['scope']}) is proved{but}. Checked: for all {', '.join(laws)}, "
             f"{', '.join(claims + means)}; {count['leaf']} regions judged, {count['empty']} empty by a witness, "
