@@ -217,6 +217,18 @@ def as_module(source: str, path: Path) -> ModuleType:
     return module
 
 
+def in_words(case: Case) -> Case:
+    """The case that also compares the words of a rejection."""
+
+    def told(module: ModuleType) -> Any:
+        try:
+            return case(module)
+        except ValueError as error:
+            return str(error)
+
+    return told
+
+
 def as_script(*arguments: str) -> Case:
     """Return the case that runs a checker's file by itself: its exit code and what it prints."""
 

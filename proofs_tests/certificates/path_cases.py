@@ -23,7 +23,7 @@ from proofs_tests import certificate_forgeries as optima
 from proofs_tests.certificates import path_conditions
 from proofs_tests.certificates.attacks_on_paths import ALWAYS, attacks, claim
 from proofs_tests.certificates.attacks_on_paths import document as attack
-from proofs_tests.certificates.checker_mutants import Case, as_script
+from proofs_tests.certificates.checker_mutants import Case, as_script, in_words
 from spec_math import SCHEMES, check_lossless, check_lossless_block
 from spec_math.audit import check_sampler
 from spec_math.block_level import chain
@@ -422,18 +422,6 @@ def of_command(*arguments: str) -> Case:
         return code, out.getvalue()
 
     return case
-
-
-def in_words(case: Case) -> Case:
-    """The case that also compares the words of a rejection."""
-
-    def told(module: ModuleType) -> Any:
-        try:
-            return case(module)
-        except ValueError as error:
-            return str(error)
-
-    return told
 
 
 def of_sibling(place: str, shadowed: Path) -> Case:

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from proofs_tests.certificates.attacks_on_proofs import COINS, EMIT, FUNCTIONS, POLYNOMIALS, attacks, document
-from proofs_tests.certificates.checker_mutants import Case, as_script, survivors
+from proofs_tests.certificates.checker_mutants import Case, as_script, in_words, survivors
 from proofs_tests.certificates.proof_cases import BY_HAND, K_SEQ
 from proofs_tests.certificates.proof_forgeries import SMALL, certificate
 from spec_math.certificates import check_proof
@@ -21,21 +21,9 @@ from spec_math.certificates import check_proof
 FORMULA = "K-SEQ: as its formula says", "all distributions on 2 tokens, 2 drafts, every γ with f(γ) ≤ 0"
 
 
-def told(case: Case) -> Case:
-    """Return the case that also compares the words of a rejection."""
-
-    def words(module: ModuleType) -> Any:
-        try:
-            return case(module)
-        except ValueError as error:
-            return str(error)
-
-    return words
-
-
 def checked(document: dict[str, Any]) -> Case:
     """Return the case that checks a document: what the checker says, or why it rejects."""
-    return told(lambda module: module.check(deepcopy(document)))
+    return in_words(lambda module: module.check(deepcopy(document)))
 
 
 def started(*places: Path) -> Case:
@@ -99,7 +87,7 @@ def quick_cases(folder: Path) -> dict[str, Case]:
     files = ("right.json", "right.json.gz", "forged.json", "twice.json", "other.json", "deep.json", "broken.json.gz")
     found |= {name: started(folder / name) for name in (*files, "none.json")}
     found |= {f"{name} and more": started(folder / name, folder / "other") for name in ("right.json", "right.json.gz")}
-    found["a function"] = told(lambda module: module.check(document(), "mine.py:verify"))
+    found["a function"] = in_words(lambda module: module.check(document(), "mine.py:verify"))
     return found | {"as a script": as_script(str(folder / "right.json"), str(folder / "other"))}
 
 

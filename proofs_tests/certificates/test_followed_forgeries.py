@@ -1,6 +1,6 @@
 """Forged certificates of followed samplers are rejected, or true; each condition of the checker is needed.
 
-`python -m proofs_tests.certificates.followed_forgeries` tries 10,000 random changes, and every change of the checker.
+`python -m proofs_tests.certificates.followed_study` tries 10,000 random changes, and every change of the checker.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from proofs_tests.certificates import followed_conditions, followed_study
 from proofs_tests.certificates import followed_forgeries as known
 from spec_math.certificates import check_followed
 
@@ -43,6 +44,25 @@ def test_a_lie_is_told_from_the_truth() -> None:
 def test_a_certificate_may_be_as_far_off_as_rounding_explains_and_no_farther() -> None:
     for name, right, document in known.at_the_bound():
         assert known.accepted(document, run=0) == right, name
+
+
+@pytest.mark.parametrize("name", followed_conditions.conditions())
+def test_each_condition_of_a_certificate_is_needed(name: str) -> None:
+    holds, document = followed_conditions.conditions()[name]
+    assert known.accepted(document, run=0) == holds
+
+
+@pytest.mark.parametrize("name", followed_conditions.replayed())
+def test_each_condition_of_a_run_function_is_needed(name: str, tmp_path: Path) -> None:
+    place = tmp_path / "followed_conditions.py"
+    _ = place.write_text(followed_conditions.PROGRAMS, encoding="utf-8")
+    holds, function, document = followed_conditions.replayed()[name]
+    assert known.accepted(document, f"{place}:{function}") == holds
+
+
+def test_changes_of_the_checker_are_noticed() -> None:
+    """One change in 15; `followed_study` tries all."""
+    assert followed_study.living(every=15) == []
 
 
 def test_the_checker_is_short() -> None:
