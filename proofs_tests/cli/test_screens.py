@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import io
+import logging
 import re
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ from typer.testing import CliRunner
 
 from proofs_tests.cli.screens import faults, opens_and_closes
 from spec_math.cli import COMMANDS, _broken, _said, app
+from spec_math.cli.audit import _tell_of_long_ones
 
 
 def run(*arguments: str, width: int = 80) -> Any:
@@ -101,3 +105,19 @@ def test_a_screen_that_is_too_small_is_seen() -> None:
     assert faults("a\n" * 41) == ["41 lines"]
     assert opens_and_closes("A b\nc.\n\nmore\nA b\nc.\n")
     assert not opens_and_closes("A b\nc.\n\nmore\nA b\nd.\n")
+
+
+def test_messages_go_to_the_standard_error_of_the_moment(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A long walk in a second command of one process says how far it is where that command's errors stand."""
+    logger = logging.getLogger("spec_math.pathwise")
+    monkeypatch.setattr(logger, "handlers", [])
+    closed = io.StringIO()
+    with monkeypatch.context() as first:
+        first.setattr(sys, "stderr", closed)
+        _tell_of_long_ones()
+        closed.close()
+    _tell_of_long_ones()
+    logger.info("7 paths")
+    assert capsys.readouterr() == ("", "7 paths\n")

@@ -202,11 +202,19 @@ def _functions_in(file: Path) -> str:
     return f"{file} is a file; name the function that is judged, as in {file}:{names[0] if names else 'verify'}{which}"
 
 
+class _ToStandardError(logging.Handler):
+    """Writes to what is standard error at that moment: a command may run many times in one process."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a message."""
+        typer.echo(self.format(record), err=True)
+
+
 def _tell_of_long_ones() -> None:
     """Let explorations that last say how far they are."""
     logger = logging.getLogger("spec_math.pathwise")
     if not logger.handlers:
-        logger.addHandler(logging.StreamHandler())
+        logger.addHandler(_ToStandardError())
         logger.setLevel(logging.INFO)
 
 
