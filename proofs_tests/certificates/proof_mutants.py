@@ -45,6 +45,9 @@ def quick_cases(folder: Path) -> dict[str, Case]:
     empty = [parts[0], ["leaf", 2, []], ["leaf", 4, []], ["empty", [["-1", [4], None], ["1", [0], None]]]]
     right = {
         "right": document(),
+        "right but for two regions": document(
+            nodes=[["ask", 0, [[[1], 1, None], [[0], 2, None], [[-1], 3, None]]], ["leaf", 2, []], ["z3"], ["z3"]]
+        ),
         "right with a formula": document(formulas=formula, nodes=[["leaf", 2, [0]]]),
         "right with all nodes": document(**solved, nodes=[parts[0], ["outside", 0], ["leaf", 4, []], ["z3"]]),
         "right with an empty region": document(**solved, nodes=empty),
