@@ -15,10 +15,10 @@ import numpy as np
 from spec_math import array_coin
 from spec_math.block_level import traversal
 from spec_math.block_level.lengths import given_drafts, recorded_text, target_text
-from spec_math.block_level.lengths.monte_carlo import GatheredLaws, extended, with_distinct_roots
-from spec_math.block_level.methods import DISTINCT, METHODS, Drafts, Method, named
+from spec_math.block_level.lengths.drafted_chains import GatheredLaws, extended, with_distinct_roots
+from spec_math.block_level.methods import METHODS, Drafts, Method, named
 from spec_math.block_level.tree import Node
-from spec_math.chance import sample
+from spec_math.chance import Coin, sample
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 from spec_math.sequential.decision import FLOAT
@@ -147,7 +147,7 @@ def distinct_roots(
     laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int
 ) -> Iterator[tuple[Key, Any]]:
     """Draft K chains with distinct first tokens, and verify them by recursive rejection and by traversal."""
-    own = [key for key in keys if key.of in METHODS and key.of.drafts is DISTINCT]  # type: ignore[union-attr]
+    own = [key for key in keys if key.of in (REJECTION, TRAVERSAL)]
     for k in sorted({key.k for key in own}):
         rng = stream(k)
         chains = with_distinct_roots(laws, extended(laws, [()] * k, lookahead, rng), k, lookahead, rng)
@@ -160,7 +160,19 @@ def distinct_roots(
                 yield key, given_drafts.distinct_roots(laws, chains, lookahead)
 
 
-TRAVERSAL = named("traversal, distinct first tokens")
+REJECTION, TRAVERSAL = (named(f"{kind}, distinct first tokens") for kind in ("recursive rejection", "traversal"))
+
+
+def programs(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Iterator[tuple[Key, Any]]:
+    """Run the programs of all other methods on K paths that a text does not tell."""
+    for key in keys:
+        if isinstance(key.of, Method) and key.of in METHODS and key.of not in (REJECTION, TRAVERSAL):
+            block = partial(_block, key.of, laws, lookahead, key.k)
+            yield key, _kept(sample(block, stream(key.k)), lookahead)
+
+
+def _block(method: Method, laws: GatheredLaws, lookahead: int, k: int, coin: Coin) -> Tokens:
+    return method.generate(coin, *laws.models, laws.prefix, lookahead, k)
 
 
 def _as_path(chain: Tokens) -> Node:
@@ -177,6 +189,9 @@ def run(laws: GatheredLaws, tree: tuple[Node, ...], lookahead: int, rng: Any) ->
     >>> run(laws, (Node(0),), 2, np.random.default_rng(0))
     [1.0, 0.0]
     """
-    emitted = sample(lambda coin: traversal.verify(coin, tree, laws), rng)
+    return _kept(sample(lambda coin: traversal.verify(coin, tree, laws), rng), lookahead)
+
+
+def _kept(emitted: Tokens, lookahead: int) -> list[float]:
     # The last token is the target's own, or ends the text: it is no accepted token that something follows.
     return [float(place < len(emitted) - 1) for place in range(lookahead)]
