@@ -73,7 +73,7 @@ def test_three_outcomes_have_three_sentences() -> None:
         rows = np.tile(means, (budget, 1))
         return race(three, lambda units, places, _: rows[units][:, places], Terms(budget)).sentence("texts")
 
-    assert ended(1.0, 0.25) == "Take A: every other candidate is slower."
+    assert ended(1.0, 0.125) == "Take A: every other candidate is slower."
     assert ended(1.0, 1.0, 0.25) == "Take A: A and B are equivalent within 2 %, and A is the simplest."
     assert ended(1.0, 0.99, budget=40).startswith("Not decided with this budget of 40 texts: A leads, and B may be")
     assert "more texts would decide" in ended(1.0, 0.99, budget=40)

@@ -14,7 +14,7 @@ from spec_math.sequential.decision import Candidate, Decision, Terms, race
 from spec_math.studies.frontier.comparison import Asked, Costs, Frontier, Point
 from spec_math.studies.frontier.contenders import Regime
 from spec_math.studies.frontier.table import advice, result_of
-from spec_math.studies.lengths.shapes import Shape
+from spec_math.studies.lengths.units import Shape
 
 
 def point(method: str, drafts: Drafts, speed: float) -> Point:

@@ -23,8 +23,7 @@ from spec_math.papers import delayed
 from spec_math.sequential.decision import interval
 from spec_math.studies.frontier import contenders, further
 from spec_math.studies.frontier.contenders import Regime
-from spec_math.studies.lengths.shapes import Contender
-from spec_math.studies.lengths.units import Key, Units
+from spec_math.studies.lengths.units import Contender, Key, Units
 
 
 def tokens(units: Units, found: list[Contender], samples: int) -> list[Any]:

@@ -26,7 +26,7 @@ from spec_math.studies.arguments import Progress, limited, parsed_ks, spaced, to
 from spec_math.studies.blocks.comparison import EXACT_TERMS, BlockModels, embedded, from_tables, in_floats
 from spec_math.studies.costs import Costs, UnmeasuredError, parsed
 from spec_math.studies.frontier.contenders import at
-from spec_math.studies.lengths.shapes import Shape
+from spec_math.studies.lengths.units import Shape
 from spec_math.studies.positions.stream import parsed_filters
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]

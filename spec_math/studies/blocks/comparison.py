@@ -26,8 +26,7 @@ from spec_math.scheme import Tokens
 from spec_math.sequential.decision import Decision, Terms, race
 from spec_math.studies.arguments import Progress, absolute, prefix_of
 from spec_math.studies.lengths import ceilings
-from spec_math.studies.lengths.shapes import Measured, chains
-from spec_math.studies.lengths.units import Units, distinct_roots, programs
+from spec_math.studies.lengths.units import Measured, Units, chains, distinct_roots, programs
 from spec_math.studies.positions import stream
 
 EXACT_TERMS = 20_000
@@ -155,7 +154,8 @@ def compare_blocks(request: BlockRequest, progress: Progress) -> BlockComparison
         request.samples if sampled else 0,
         [entries[keyed] for keyed in order],
         [most[keyed] for keyed in shown if keyed in most],
-        *((sampled.decision, sampled.order) if sampled else ()),
+        sampled.decision if sampled else None,
+        sampled.order if sampled else (),
     )
 
 

@@ -17,8 +17,7 @@ from spec_math.studies.blocks.comparison import kept
 from spec_math.studies.costs import Costs
 from spec_math.studies.frontier import further
 from spec_math.studies.frontier.contenders import LONGEST, Regime, Trees
-from spec_math.studies.lengths.shapes import Contender, Measured, Shape
-from spec_math.studies.lengths.units import Units, distinct_roots
+from spec_math.studies.lengths.units import Contender, Measured, Shape, Units, distinct_roots
 
 CONFIDENCE, MARGIN = 0.99, 0.02
 """The confidence of a decision with all intervals of a regime, and within how much two are equivalent."""

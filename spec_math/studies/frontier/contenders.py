@@ -22,8 +22,7 @@ from spec_math.scheme import Tokens
 from spec_math.studies.arguments import spaced
 from spec_math.studies.blocks.comparison import BlockModels, embedded, in_floats, kept, of_n_grams
 from spec_math.studies.lengths import ceilings
-from spec_math.studies.lengths.shapes import Contender, Shape, chains
-from spec_math.studies.lengths.units import Key, Stream
+from spec_math.studies.lengths.units import Contender, Key, Shape, Stream, chains
 from spec_math.studies.positions.stream import DefaultModels
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]

@@ -33,8 +33,7 @@ from spec_math.block_level.tree import Node, inner
 from spec_math.chance import sample
 from spec_math.scheme import Tokens
 from spec_math.studies.frontier import contenders
-from spec_math.studies.lengths.shapes import Contender, Shape
-from spec_math.studies.lengths.units import Key, Stream, run
+from spec_math.studies.lengths.units import Contender, Key, Shape, Stream, run
 from spec_math.token_level import shared_noise
 
 PLANNED_KS = (2, 4)
