@@ -119,3 +119,34 @@ def test_values_outside_their_range_are_refused() -> None:
         race([Candidate("A", 0, 1)], lambda units, places, _: np.full((len(units), len(places)), 2.0), Terms(20))
     with pytest.raises(ValueError, match="positive budget"):
         race([], lambda *_: np.empty((0, 0)), Terms(0))
+
+
+def test_what_stands_beside_a_race_is_measured_for_the_table_alone() -> None:
+    """The last one would be taken, but is no rival; the taken one is measured on as many units as is said."""
+    rows = np.tile([1.0, 0.125, 2.0], (900, 1))
+    three = [Candidate("A", 0, 2), Candidate("B", 0, 2), Candidate("C", 0, 2, beside=True)]
+
+    def measure(units: range, places: Any, _: bool) -> Any:
+        return rows[units][:, places]
+
+    found = race(three, measure, Terms(900))
+    assert (found.taken, found.outcome, len(found.values[2])) == (0, "take", 0)
+    found.complete(measure, 40, 500)
+    assert [len(values) for values in found.values][::2] == [500, 40]
+    assert found.level(2).value == 2.0
+
+
+def test_a_bound_is_at_least_what_it_bounds_however_few_its_units() -> None:
+    """On its few units the bound is as low as the leader; the leader's level is that of all its units."""
+    values = np.where(np.arange(400) < 40, 0.5, 1.0)[:, None]
+
+    def measure(units: range, _: Any, __: bool) -> Any:
+        return values[units]
+
+    found = race([Candidate("A", 0, 2)], measure, Terms(16))
+    found.complete(measure, 16, 400)
+    assert (found.mean(0, bound=True).value, found.level(0).value) == (0.5, 0.95)
+    bound = found.level(0, bound=True)
+    assert bound.value >= found.level(0).value
+    assert bound.interval[0] >= found.level(0).interval[0]
+    assert bound.interval[1] >= bound.value
