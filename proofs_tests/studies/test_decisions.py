@@ -11,7 +11,7 @@ import pytest
 from proofs_tests.coverage import limit
 from proofs_tests.studies.coverage import counted, narrow, of_command, of_documents, peeking
 from spec_math.sequential import decision
-from spec_math.sequential.decision import Candidate, Terms, interval, race
+from spec_math.sequential.decision import Candidate, Decision, Terms, interval, race
 
 RUNS = 12
 
@@ -137,16 +137,12 @@ def test_what_stands_beside_a_race_is_measured_for_the_table_alone() -> None:
 
 
 def test_a_bound_is_at_least_what_it_bounds_however_few_its_units() -> None:
-    """On its few units the bound is as low as the leader; the leader's level is that of all its units."""
-    values = np.where(np.arange(400) < 40, 0.5, 1.0)[:, None]
-
-    def measure(units: range, _: Any, __: bool) -> Any:
-        return values[units]
-
-    found = race([Candidate("A", 0, 2)], measure, Terms(16))
-    found.complete(measure, 16, 400)
-    assert (found.mean(0, bound=True).value, found.level(0).value) == (0.5, 0.95)
-    bound = found.level(0, bound=True)
-    assert bound.value >= found.level(0).value
-    assert bound.interval[0] >= found.level(0).interval[0]
+    """On its few units the bound is as low as the candidate there, which is higher on the others."""
+    rises = np.where(np.arange(400) < 16, 0.25, 0.45)
+    two = [Candidate("A", 0, 1), Candidate("B", 0, 1)]
+    found = Decision(two, Terms(400), [np.full(400, 0.5), rises], [np.full(400, 0.5), rises[:16]])
+    assert (found.mean(1, bound=True).value, round(found.level(1).value, 6)) == (0.25, 0.442)
+    bound = found.level(1, bound=True)
+    assert bound.value >= found.level(1).value
+    assert bound.interval[0] >= found.level(1).interval[0]
     assert bound.interval[1] >= bound.value
