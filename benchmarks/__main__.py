@@ -20,7 +20,7 @@ MODULES = (
     "proof_certificates",
     "comparison",
     "block_lengths",
-    "blocks_monte_carlo",
+    "verified_blocks",
     "recorded_text",
     "strings",
     "traces",

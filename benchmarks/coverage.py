@@ -13,16 +13,6 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.table import Row, show
-from spec_math.block_level import block, chain
-from spec_math.block_level.lengths.monte_carlo import (
-    CONFIDENCE,
-    Setting,
-    drafted_after_every_prefix,
-    of_every_prefix,
-    sample,
-)
-from spec_math.block_level.methods import named
-from spec_math.language import NGram, Table
 from spec_math.mean import Mean, of_independent, of_strata
 from spec_math.studies.traces.table import claims
 from spec_math.traces import merge
@@ -54,7 +44,7 @@ def misses(found: list[Mean], truth: float) -> int:
 
 def rows() -> list[Row]:
     """Simulate every promise."""
-    return [*independent(), *strata(), *blocks(), *every_prefix(), *traces()]
+    return [*independent(), *strata(), *traces()]
 
 
 def independent(runs: int = 4_000) -> list[Row]:
@@ -86,46 +76,6 @@ def strata(runs: int = 4_000) -> list[Row]:
         missed = misses([of_strata(table, 0, 1) for table in tables], truth)
         found.append(rate_row(f"means of {len(LAWS)} strata, {repeats} each, 99 %", missed, runs, 0.01, ""))
     return found
-
-
-RARE = Table({(): [0.97, 0.02, 0.01], (0,): [0.9, 0.09, 0.01], (1,): [0.1, 0.1, 0.8], (2,): [0.3, 0.3, 0.4]}, context=1)
-OFTEN = Table({(): [0.97, 0.01, 0.02], (0,): [0.8, 0.1, 0.1], (1,): [0.8, 0.1, 0.1], (2,): [0.3, 0.4, 0.3]}, context=1)
-
-
-def blocks(runs: int = 2_000) -> list[Row]:
-    """Sampled tokens per call and gains of three methods on models that seldom differ, against enumeration."""
-    found: list[Row] = []
-    for name, k in (("as a block", 1), ("plan at", 2), ("traversal", 2)):
-        method = named(name)
-        truth = float(method.expected(RARE, OFTEN, (), 2, k))
-        gain = truth - float(chain.expected(RARE, OFTEN, (), 2))
-        lines = [
-            sample(Setting(RARE, OFTEN, [()], (k,), 2), 4, np.random.default_rng(seed), methods=[method])[0]
-            for seed in range(runs)
-        ]
-        for kind, estimates, wanted in (
-            ("tokens", [line.tokens(2) for line in lines], truth),
-            ("gain", [line.gain(2) for line in lines], gain),
-        ):
-            missed = misses(estimates, wanted)
-            found.append(rate_row(f"{method.name}, k = {k}, {kind} of 4 samples", missed, runs, 1 - CONFIDENCE, ""))
-    return found
-
-
-def every_prefix(runs: int = 2_000) -> list[Row]:
-    """Means over all prefixes of two n-gram models."""
-    text = np.random.default_rng(5).integers(0, 4, 400)
-    target, draft = NGram.learn(text, 3, 4), NGram.learn(text, 2, 4)
-    prefixes = [(), (0,), (1, 2), (3, 3), (0, 2)]
-    found = [
-        of_every_prefix(
-            drafted_after_every_prefix(Setting(target, draft, prefixes, (1,), 3), 6, np.random.default_rng(seed))
-        )
-        for seed in range(runs)
-    ]
-    truth = float(np.mean([block.expected(target, draft, prefix, 3) for prefix in prefixes]))
-    missed = misses([one.as_a_block[2] for one in found], truth)
-    return [rate_row("a block after every prefix, 6 chains each", missed, runs, 1 - CONFIDENCE, "")]
 
 
 def traces(runs: int = 2_000, length: int = 400) -> list[Row]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from spec_math.block_level import planned_tree
 from spec_math.block_level.lengths import given_drafts
-from spec_math.block_level.lengths.monte_carlo import GatheredLaws, extended, with_distinct_roots
+from spec_math.block_level.lengths.drafted_chains import GatheredLaws, extended, with_distinct_roots
 from spec_math.block_level.methods import CHAINS, DISTINCT, paths
 from spec_math.block_level.planned_tree import Plans
 from spec_math.studies.frontier import contenders

@@ -1,7 +1,7 @@
-"""Estimators of tokens per call before and after: from drafted chains, and along texts that the target writes.
+"""Estimates of tokens per call along texts that the target writes.
 
-`python -m proofs_tests.block_level.estimators` prints two tables in some two minutes: each estimator's mean against the
-exact value on small tables, then mean, spread and processor time on both default pairs of models at three temperatures.
+`python -m proofs_tests.block_level.estimators` prints two tables in a minute: each estimate against the exact value on
+small tables, then mean, spread and processor time on both default pairs of models at three temperatures.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ import numpy as np
 
 from spec_math.arrays import exact
 from spec_math.block_level.lengths import target_text
-from spec_math.block_level.lengths.monte_carlo import Setting, sample
 from spec_math.block_level.lengths.recorded_text import drawn
-from spec_math.block_level.lengths.target_text import Text, accepted, bound
+from spec_math.block_level.lengths.target_text import accepted, bound
 from spec_math.block_level.methods import METHODS, Method
 from spec_math.language import Table
 from spec_math.studies.frontier.contenders import at, defaults
 
 BOUND = "bound by levels"
 K, LOOKAHEAD = 4, 8
-BEFORE, AFTER = 60, 400
-"""Samples of each estimator on the default models."""
+SAMPLES = 400
+"""Texts of each estimate on the default models."""
 
 ROWS = (
     (["1/2", "1/3", "1/6"], ["1/6", "2/3", "1/6"], ["3/5", "1/5", "1/5"]),
@@ -61,53 +60,25 @@ class Estimate:
         """The gap of the mean to a value, in standard errors."""
         return (self.mean - value) / max(self.error, 1e-9)
 
-    @property
-    def cost(self) -> float:
-        """Seconds to a variance of 1: what an error of ±1 costs, and ±1/10 a hundred times that."""
-        return self.spread**2 * self.seconds
 
-
-def before(models: Any, prefixes: Sequence[Any], method: Method | None, k: int, lookahead: int) -> Estimate:
-    """Return the estimator of drafted chains; of the bound its weights along a chain that the draft writes."""
-    rng, start = np.random.default_rng(1), process_time()
-    if method is not None:
-        setting = Setting(models[0], models[1], prefixes, (k,), lookahead, in_turn=True)
-        (found,) = sample(setting, len(prefixes), rng, methods=[method])
-        values = 1 + found.accepted.sum(axis=1)
-    else:
-        text = drawn(models[1], models[0], prefixes, lookahead, rng)
-        own = [rows[np.arange(len(rows)), text.tokens] for rows in (text.targets, text.drafts)]
-        chains = Text(text.drafts, text.targets, text.tokens, text.windows, _ends(text), own[0])
-        values = 1 + accepted(bound, chains, k).sum(axis=1)
-    return Estimate(values, (process_time() - start) / len(values))
-
-
-def after(models: Any, prefixes: Sequence[Any], method: Method | None, k: int, lookahead: int) -> Estimate:
-    """Return the estimator along the target's texts: the same texts for every method, and for the bound."""
+def along_texts(models: Any, prefixes: Sequence[Any], method: Method | None, k: int, lookahead: int) -> Estimate:
+    """Return the estimate along the target's texts: the same texts for every method, and for the bound."""
     rng, start = np.random.default_rng(2), process_time()
     text = drawn(models[0], models[1], prefixes, lookahead, rng)
     values = 1 + accepted((method and method.along) or bound, text, k).sum(axis=1)
     return Estimate(values, (process_time() - start) / len(values))
 
 
-def _ends(text: Text) -> Any:
-    """The positions that hold an end token, for which a window counts nothing."""
-    ends = np.zeros(len(text.tokens) + 1, bool)
-    ends[text.windows[~text.counted]] = True
-    return ends[:-1]
-
-
-def against_exact(samples: int = 3000) -> list[tuple[str, float, Estimate, Estimate]]:
-    """Return (name, exact value, estimator before, estimator after) for every method and the bound, on small tables."""
+def against_exact(samples: int = 3000) -> list[tuple[str, float, Estimate]]:
+    """Return (name, exact value, estimate along texts) for every method and the bound, on small tables."""
     exactly = [_table([exact(row) for row in side]) for side in ROWS]
     floats = [_table([exact(row).astype(float) for row in side]) for side in ROWS]
-    found = list[tuple[str, float, Estimate, Estimate]]()
+    found = list[tuple[str, float, Estimate]]()
     for method in (*(one for one in METHODS if one.along), None):
         k = 1 if method and method.one_chain else 3
-        along = (method and method.along) or bound
-        value = float(target_text.exact(along, exactly[0], exactly[1], (), 3, k))
-        old, new = (way(floats, [()] * samples, method, k, 3) for way in (before, after))
-        found.append((method.name if method else BOUND, value, old, new))
+        value = float(target_text.exact((method and method.along) or bound, exactly[0], exactly[1], (), 3, k))
+        estimate = along_texts(floats, [()] * samples, method, k, 3)
+        found.append((method.name if method else BOUND, value, estimate))
     return found
 
 
@@ -115,50 +86,37 @@ def _table(rows: Sequence[Any]) -> Table:
     return Table({(): rows[0], (0,): rows[1], (1,): rows[2], (2,): rows[0]}, context=1)
 
 
-def on_defaults(heats: Sequence[float] = (1.0, 0.7, 0.4)) -> Any:
-    """Yield (regime, name, estimator before, estimator after), and of the share that is missing to the bound."""
+def on_defaults(heats: Sequence[float] = (1.0, 0.7, 0.4)) -> Iterator[tuple[str, str, Estimate]]:
+    """Yield (regime, name, estimate along texts) on the default models, and what is missing to the bound."""
     for name, pair in defaults():
         for heat in heats:
             regime = at(name, pair, heat)
             models = regime.models.target, regime.models.draft
             rng = np.random.default_rng(0)
-            starts = [pair.prefixes[int(place)] for place in rng.integers(len(pair.prefixes), size=AFTER)]
-            bounds = before(models, starts, None, K, LOOKAHEAD), after(models, starts, None, K, LOOKAHEAD)
-            made = bounds
+            starts = [pair.prefixes[int(place)] for place in rng.integers(len(pair.prefixes), size=SAMPLES)]
+            made = bounds = along_texts(models, starts, None, K, LOOKAHEAD)
             for method in METHODS:
                 if method.along and not method.name.startswith("optimal plan"):
-                    k = 1 if method.one_chain else K
-                    made = (
-                        before(models, starts[:BEFORE], method, k, LOOKAHEAD),
-                        after(models, starts, method, k, LOOKAHEAD),
-                    )
-                    yield regime.title, method.name, *made
-            yield regime.title, BOUND, *bounds
-            # The last method is chain priorities; from drafts the two means are sampled apart.
-            apart = made[0].spread ** 2 + bounds[0].spread ** 2
-            yield regime.title, "bound less chain priorities", apart, (bounds[1].values - made[1].values).var(ddof=1)
+                    made = along_texts(models, starts, method, 1 if method.one_chain else K, LOOKAHEAD)
+                    yield regime.title, method.name, made
+            yield regime.title, BOUND, bounds
+            # The last method is chain priorities, on the same texts.
+            less = Estimate(bounds.values - made.values, made.seconds + bounds.seconds)
+            yield regime.title, "bound less chain priorities", less
 
 
 def lines() -> Iterator[str]:
     """Yield the lines of both tables."""
-    yield "| three tokens, L = 3 | exact | from drafts | errors | along texts | errors |\n|---|---|---|---|---|---|"
-    for name, value, old, new in against_exact():
-        cells = (f"{one.mean:.4f} ± {one.error:.4f} | {one.gap(value):+.1f}" for one in (old, new))
-        yield f"| {name} | {value:.4f} | {' | '.join(cells)} |"
-    yield f"\n| K = {K}, L = {LOOKAHEAD} | from drafts | sd | ms | along texts | sd | ms | cost before / after |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield "| three tokens, L = 3 | exact | along texts | errors |\n|---|---|---|---|"
+    for name, value, one in against_exact():
+        yield f"| {name} | {value:.4f} | {one.mean:.4f} ± {one.error:.4f} | {one.gap(value):+.1f} |"
+    yield f"\n| K = {K}, L = {LOOKAHEAD} | along texts | sd | ms |\n|---|---|---|---|"
     regime = ""
-    for title, name, old, new in on_defaults():
+    for title, name, one in on_defaults():
         if title != regime:
             regime = title
-            yield f"| **{title}** | | | | | | | |"
-        if isinstance(old, Estimate):
-            cells = (
-                f"{one.mean:.3f} ± {one.error:.3f} | {one.spread:.2f} | {1e3 * one.seconds:.2f}" for one in (old, new)
-            )
-            yield f"| {name} | {' | '.join(cells)} | {old.cost / new.cost:.1f} |"
-        else:
-            yield f"| variance of the {name} | | {old:.2f} | | | {new:.4f} | | {old / new:.0f} |"
+            yield f"| **{title}** | | | |"
+        yield f"| {name} | {one.mean:.3f} ± {one.error:.3f} | {one.spread:.2f} | {1e3 * one.seconds:.2f} |"
 
 
 if __name__ == "__main__":

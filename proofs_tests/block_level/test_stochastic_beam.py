@@ -18,7 +18,7 @@ from spec_math import check_lossless_block
 from spec_math.arrays import exact, proportional_to
 from spec_math.block_level import stochastic_beam, traversal, without_replacement
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.lengths.monte_carlo import GatheredLaws
+from spec_math.block_level.lengths.drafted_chains import GatheredLaws
 from spec_math.block_level.stochastic_beam import chances, expected, generate, grow, sampled, verify
 from spec_math.block_level.tree import Node
 from spec_math.chance import law

@@ -30,7 +30,8 @@ from spec_math.studies.blocks.comparison import BlockModels
 from spec_math.studies.costs import parsed
 from spec_math.studies.frontier import comparison, contenders, further
 from spec_math.studies.frontier.comparison import Asked
-from spec_math.studies.frontier.contenders import Contender, at
+from spec_math.studies.frontier.contenders import at
+from spec_math.studies.lengths.units import Contender
 
 RARE = {"": ["97/100", "1/50", "1/100"], "0": ["9/10", "9/100", "1/100"], "1": ["1/10", "1/10", "4/5"]} | {
     "2": ["3/10", "3/10", "2/5"]

@@ -11,7 +11,7 @@ import pytest
 from proofs_tests.coverage import limit
 from proofs_tests.studies.coverage import counted, narrow, of_command, of_documents, peeking
 from spec_math.sequential import decision
-from spec_math.sequential.decision import Candidate, Terms, interval, race
+from spec_math.sequential.decision import Candidate, Decision, Terms, interval, race
 
 RUNS = 12
 
@@ -73,7 +73,7 @@ def test_three_outcomes_have_three_sentences() -> None:
         rows = np.tile(means, (budget, 1))
         return race(three, lambda units, places, _: rows[units][:, places], Terms(budget)).sentence("texts")
 
-    assert ended(1.0, 0.25) == "Take A: every other candidate is slower."
+    assert ended(1.0, 0.125) == "Take A: every other candidate is slower."
     assert ended(1.0, 1.0, 0.25) == "Take A: A and B are equivalent within 2 %, and A is the simplest."
     assert ended(1.0, 0.99, budget=40).startswith("Not decided with this budget of 40 texts: A leads, and B may be")
     assert "more texts would decide" in ended(1.0, 0.99, budget=40)
@@ -119,3 +119,30 @@ def test_values_outside_their_range_are_refused() -> None:
         race([Candidate("A", 0, 1)], lambda units, places, _: np.full((len(units), len(places)), 2.0), Terms(20))
     with pytest.raises(ValueError, match="positive budget"):
         race([], lambda *_: np.empty((0, 0)), Terms(0))
+
+
+def test_what_stands_beside_a_race_is_measured_for_the_table_alone() -> None:
+    """The last one would be taken, but is no rival; the taken one is measured on as many units as is said."""
+    rows = np.tile([1.0, 0.125, 2.0], (900, 1))
+    three = [Candidate("A", 0, 2), Candidate("B", 0, 2), Candidate("C", 0, 2, beside=True)]
+
+    def measure(units: range, places: Any, _: bool) -> Any:
+        return rows[units][:, places]
+
+    found = race(three, measure, Terms(900))
+    assert (found.taken, found.outcome, len(found.values[2])) == (0, "take", 0)
+    found.complete(measure, 40, 500)
+    assert [len(values) for values in found.values][::2] == [500, 40]
+    assert found.level(2).value == 2.0
+
+
+def test_a_bound_is_at_least_what_it_bounds_however_few_its_units() -> None:
+    """On its few units the bound is as low as the candidate there, which is higher on the others."""
+    rises = np.where(np.arange(400) < 16, 0.25, 0.45)
+    two = [Candidate("A", 0, 1), Candidate("B", 0, 1)]
+    found = Decision(two, Terms(400), [np.full(400, 0.5), rises], [np.full(400, 0.5), rises[:16]])
+    assert (found.mean(1, bound=True).value, round(found.level(1).value, 6)) == (0.25, 0.442)
+    bound = found.level(1, bound=True)
+    assert bound.value >= found.level(1).value
+    assert bound.interval[0] >= found.level(1).interval[0]
+    assert bound.interval[1] >= bound.value

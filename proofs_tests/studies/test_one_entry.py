@@ -51,7 +51,6 @@ RECORD = Scheme("toy", draw, verify, acceptance, emit=emit, drafts=1, optimum=op
 
 METHOD = """
 from spec_math.block_level import chain
-from spec_math.block_level.lengths import given_drafts
 from spec_math.block_level.methods import CHAINS, Method
 from spec_math.block_level.methods import TOKEN_BY_TOKEN
 
@@ -68,15 +67,11 @@ def expected(target, drafter, prefix, lookahead, k):
     return chain.expected(target, drafter, prefix, lookahead)
 
 
-def prepare(nodes, k):
-    return lambda chains, lookahead: given_drafts.token_by_token(nodes.laws, chains[0], lookahead)
-
-
 def terms(size, lookahead, k):
     return size**lookahead
 
 
-RECORD = Method("the first of them", CHAINS, TOKEN_BY_TOKEN, draft, generate, expected, prepare, terms)
+RECORD = Method("the first of them", CHAINS, TOKEN_BY_TOKEN, draft, generate, expected, terms)
 """
 
 

@@ -19,14 +19,10 @@ from spec_math.block_level import (
     tree_rules,
     without_replacement,
 )
-from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lengths import given_drafts, target_text
-from spec_math.block_level.lengths.given_drafts import AtNode, Chances, Nodes
 from spec_math.block_level.lengths.target_text import Along, Met
-from spec_math.block_level.multi_path import HighestRank
 from spec_math.block_level.optimum import OptimalLength
-from spec_math.block_level.selected_chain import Selection
 from spec_math.block_level.spectr import Verifier
 from spec_math.block_level.tree import grow, leaves
 from spec_math.block_level.tree_rules import TreeRule
@@ -49,9 +45,6 @@ GenerateTree = Callable[[Coin, Model, Model, Tokens, tuple[int, ...]], Tokens]
 
 Expected = Callable[[Model, Model, Tokens, int, int], Any]
 """(target, draft, prefix, lookahead, k) -> tokens per target call, exactly."""
-
-Given = Callable[[Sequence[Tokens], int], Chances]
-"""(chains, lookahead) -> the numbers of `given_drafts`."""
 
 Terms = Callable[[int, int, int], float]
 """(V, lookahead, k) -> about how many terms the exact expected length adds up."""
@@ -131,9 +124,8 @@ class Method:
 
     The other fields belong to methods on K paths of `lookahead` tokens. `draft` is the first part of `generate`, which
     drafts the paths. `alone` is the method of one chain that it is for k = 1; it is None for those methods themselves,
-    which ignore k. `verifier` is that of each node of a walk, `on_tree` generates on a tree of any widths.
-    `prepare(nodes, k)` returns the function of `given_drafts` for it. `largest(k)` bounds each of its numbers: 1 where
-    it is a chance given all chains. One sample of it costs as much as `effort` samples of the others.
+    which ignore k. `verifier` is that of each node of a walk, `on_tree` generates on a tree of any widths. `along` is
+    its function of `target_text`, None where the target's text does not tell what it accepts.
     """
 
     name: str
@@ -142,14 +134,11 @@ class Method:
     draft: Draft = _not_on_paths
     generate: Generate = _not_on_paths
     expected: Expected = _not_on_paths
-    prepare: Callable[[Nodes, int], Given] = _not_on_paths
     terms: Terms = _not_on_paths
-    effort: int = 1
     along: Along | None = None
     verifier: Verifier | None = None
     on_tree: GenerateTree | None = None
     tree: TreeRule | None = None
-    largest: Callable[[int], int] = lambda k: 1  # noqa: ARG005
     proven: tuple[Proven, ...] = (Proven((2,), 1.0),)
     pages: tuple[str, ...] = ()
 
@@ -186,9 +175,7 @@ def traversal_expected(target: Model, draft: Model, prefix: Sequence[int], looka
     return total
 
 
-def _of_one(
-    name: str, generate: Any, expected: Any, given: Callable[[Conditionals, Tokens, int], Chances], **facts: Any
-) -> Method:
+def _of_one(name: str, generate: Any, expected: Any, **facts: Any) -> Method:
     """A method of one chain: it ignores k."""
     return Method(
         name,
@@ -197,15 +184,12 @@ def _of_one(
         lambda coin, laws, lookahead, _: (chain.draw(coin, laws, lookahead),),
         lambda coin, target, draft, prefix, lookahead, _: generate(coin, target, draft, prefix, lookahead),
         lambda target, draft, prefix, lookahead, _: expected(target, draft, prefix, lookahead),
-        lambda nodes, _: lambda chains, lookahead: given(nodes.laws, chains[0], lookahead),
         lambda size, lookahead, _: size**lookahead,
         **facts,
     )
 
 
-def _walk(
-    name: str, verifier: Verifier, at_node: Callable[[Nodes], AtNode], met: Met, terms: Terms, **facts: Any
-) -> Method:
+def _walk(name: str, verifier: Verifier, met: Met, terms: Terms, **facts: Any) -> Method:
     """SpecTr's walk with a verifier at every node."""
 
     def on_tree(coin: Coin, target: Model, draft: Model, prefix: Tokens, widths: tuple[int, ...]) -> Tokens:
@@ -221,7 +205,6 @@ def _walk(
         lambda coin, laws, lookahead, k: tuple(leaves(grow(coin, laws, paths(lookahead, k), draw_independent))),
         lambda coin, target, draft, prefix, lookahead, k: on_tree(coin, target, draft, prefix, paths(lookahead, k)),
         expected,
-        lambda nodes, _: lambda chains, lookahead: given_drafts.at_nodes(nodes.laws, chains, lookahead, at_node(nodes)),
         terms,
         along=target_text.walk(met),
         verifier=verifier,
@@ -230,7 +213,7 @@ def _walk(
     )
 
 
-def _of_roots(name: str, alone: Method, on_tree: Any, expected: Expected, given: Any, **facts: Any) -> Method:
+def _of_roots(name: str, alone: Method, on_tree: Any, expected: Expected, **facts: Any) -> Method:
     """A tree whose first tokens are drawn without replacement."""
     return Method(
         name,
@@ -239,22 +222,14 @@ def _of_roots(name: str, alone: Method, on_tree: Any, expected: Expected, given:
         lambda coin, laws, lookahead, k: tuple(leaves(grow(coin, laws, paths(lookahead, k), distinct.draw))),
         lambda coin, target, draft, prefix, lookahead, k: on_tree(coin, target, draft, prefix, paths(lookahead, k)),
         expected,
-        lambda nodes, _: lambda chains, lookahead: given(nodes.laws, chains, lookahead),
         lambda size, lookahead, k: perm(size, min(k, size)) * size ** (lookahead - 1),
         on_tree=on_tree,
         **facts,
     )
 
 
-def _selecting(
-    name: str, module: Any, rule: Callable[[Conditionals, int], Selection], terms: int = 1, **facts: Any
-) -> Method:
+def _selecting(name: str, module: Any, terms: int = 1, **facts: Any) -> Method:
     """One of K i.i.d. chains is selected, and verified as a block; the numbers of its exact law may be long."""
-
-    def prepare(nodes: Nodes, k: int) -> Given:
-        selection = rule(nodes.laws, k)
-        return lambda chains, lookahead: given_drafts.selected(nodes.laws, chains, lookahead, selection)
-
     return Method(
         name,
         CHAINS,
@@ -262,7 +237,6 @@ def _selecting(
         lambda coin, laws, lookahead, k: tuple(chain.draw(coin, laws, lookahead) for _ in range(k)),
         module.generate,
         module.expected,
-        prepare,
         lambda size, lookahead, k: terms * size**lookahead * k,
         **facts,
     )
@@ -285,7 +259,6 @@ TOKEN_BY_TOKEN = _of_one(
     "one chain, token by token",
     chain.generate,
     chain.expected,
-    given_drafts.token_by_token,
     along=target_text.token_by_token,
     proven=(
         Proven((1, 1), 1.2, length=1.5, formal="chain_is_lossless"),
@@ -299,7 +272,6 @@ AS_A_BLOCK = _of_one(
     "one chain, as a block",
     block.generate,
     block.expected,
-    given_drafts.as_block,
     along=target_text.as_block,
     proven=(Proven((1, 1), 3.0, length=10.5, formal="block_is_lossless"), Proven((1, 1), 0.5, end=1)),
     tree=tree_rules.AS_A_BLOCK,
@@ -308,7 +280,6 @@ AS_A_BLOCK = _of_one(
 PLAN_AT_EVERY_NODE = _walk(
     "optimal plan at every node",
     spectr.by_plan,
-    lambda nodes: nodes.plan,
     target_text.by_plan,
     _enumerated,
     proven=(),
@@ -321,7 +292,6 @@ METHODS: tuple[Method, ...] = (
     _walk(
         "recursive rejection at every node",
         recursive.verify,
-        lambda nodes: nodes.recursive,
         target_text.by_recursive_rejection,
         _enumerated,
         proven=(Proven((2, 1), 3.6, formal="tree_is_lossless"),),
@@ -331,7 +301,6 @@ METHODS: tuple[Method, ...] = (
     _walk(
         "K-SEQ at every node",
         k_sequential.verify,
-        lambda nodes: nodes.k_sequential,
         target_text.by_k_sequential,
         _in_closed_form,
         proven=(),
@@ -346,7 +315,6 @@ METHODS: tuple[Method, ...] = (
         lambda target, draft, prefix, lookahead, k: without_replacement.expected(
             target, draft, prefix, paths(lookahead, k)
         ),
-        given_drafts.distinct_roots,
         proven=(Proven((2, 2), 3.0, formal="tree_without_replacement_is_lossless"),),
         tree=tree_rules.DISTINCT,
         pages=("theorems/without_replacement",),
@@ -356,9 +324,6 @@ METHODS: tuple[Method, ...] = (
         AS_A_BLOCK,
         traversal.generate,
         traversal_expected,
-        given_drafts.traversed,
-        # A chain adds at most its weight, whatever becomes of those before it further down: k weights of at most 1.
-        largest=int,
         proven=tuple(Proven(widths, 3.4, formal="traversal_is_lossless") for widths in ((2, 1), (2, 2))),
         tree=tree_rules.TRAVERSAL,
         pages=("theorems/traversal",),
@@ -366,7 +331,6 @@ METHODS: tuple[Method, ...] = (
     _selecting(
         "greedy multi-path",
         multi_path,
-        HighestRank,
         along=target_text.highest_rank,
         tree=tree_rules.MULTI_PATH,
         proven=(Proven((2, 1), 40.0, formal="multi_path_is_lossless"),),
@@ -375,10 +339,8 @@ METHODS: tuple[Method, ...] = (
     _selecting(
         "chain priorities",
         chain_priorities,
-        Priorities,
         along=target_text.priorities,
         terms=16,
-        effort=2,
         proven=(Proven((2,), 0.4), Proven((3,), 0.6)),
         tree=tree_rules.PRIORITIES,
         pages=("theorems/chain_priorities",),

@@ -13,8 +13,8 @@ import numpy as np
 from spec_math.arrays import Array, count
 from spec_math.block_level import length
 from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.lengths.drafted_chains import GatheredLaws
 from spec_math.block_level.lengths.given_drafts import first_to_pass
-from spec_math.block_level.lengths.monte_carlo import GatheredLaws
 from spec_math.block_level.likeliest_tree import as_tree, first_places
 from spec_math.block_level.tree import Node
 from spec_math.block_level.without_replacement import verify as verify

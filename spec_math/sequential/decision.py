@@ -31,7 +31,8 @@ SHARES = tuple(0.95 * 0.6**power for power in range(9))
 FIRST, GROWTH, HEAD, THIN = 16, 1.25, 192, 12
 """Units before the first look, the factor from one look to the next, and how many units later dear candidates enter.
 
-Dear candidates are measured on one unit of `THIN` in the budget, but on at least `FIRST`."""
+Dear candidates are measured on one unit of `THIN` in the budget, unless the terms have another number, but on at least
+`FIRST`."""
 
 HALVINGS = 16
 """Halvings of a range on the way to an end of an interval; the end is rounded outwards."""
@@ -39,8 +40,9 @@ HALVINGS = 16
 ROUNDING = 2.0**-20
 """More than a log wealth is off by."""
 
-STATEMENTS = 12
-"""One-sided statements of each candidate: 4 of the decision, 2 ends of its mean, bound, share, and difference each."""
+STATEMENTS = 14
+"""One-sided statements of each candidate: 4 of the decision, 2 ends of its mean, bound, and share each, or of its
+difference to another one, and 2 ends of both differences to the taken one."""
 
 
 class Candidate(NamedTuple):
@@ -53,6 +55,8 @@ class Candidate(NamedTuple):
     Candidates of one `family` count the same chances a_1 ≥ a_2 ≥ … in [0, 1] with other weights, such as one method at
     several lookaheads. `steps` are a candidate's values where the first j chances are 1 and the others 0, j = 0, 1, …:
     a difference of two is linear in the chances, so that it lies between its values at these.
+
+    One `beside` the race is measured for a table alone.
     """
 
     name: str
@@ -62,6 +66,7 @@ class Candidate(NamedTuple):
     bounded: bool = False
     family: object = None
     steps: tuple[float, ...] = ()
+    beside: bool = False
 
     def most_above(self, other: Candidate, factor: float = 1.0) -> float:
         """Return the most that its value may lie above `factor` times that of another on one unit.
@@ -79,13 +84,15 @@ class Candidate(NamedTuple):
 class Terms:
     """The terms of a race: the most units, the confidence, and the relative margin within which two are equivalent.
 
-    With `everyone`, all candidates are measured on all their units, whatever is decided.
+    With `everyone`, all candidates are measured on all their units, whatever is decided. Dear ones are measured on one
+    unit of `thin`.
     """
 
     budget: int
     confidence: float = 0.99
     margin: float = 0.02
     everyone: bool = False
+    thin: int = THIN
 
 
 Measure = Callable[[range, Sequence[int], bool], FLOAT]
@@ -136,20 +143,27 @@ class Decision:
         """The mean of the taken candidate."""
         return self.mean(self.taken)
 
-    def level(self, place: int) -> Mean:
-        """Return a candidate's mean, corrected by the mean of the taken one beyond the units that both have."""
-        own = self.mean(place)
-        if place == self.taken or not own.samples:
-            return own
-        apart = self.difference(place, self.taken)
-        low, high = (
-            choose(mine, first + more)
-            for choose, mine, first, more in zip(
-                (max, min), own.interval, self.lead.interval, apart.interval, strict=True
+    def level(self, place: int, bound: bool = False) -> Mean:
+        """Return a candidate's mean, or that of its bounds, corrected by the taken one's beyond the units of both.
+
+        A bound is at least what it is a bound of.
+        """
+        own = self.mean(place, bound)
+        if place != self.taken or bound:
+            apart = self.difference(place, self.taken, bound)
+            low, high = (
+                choose(mine, first + more)
+                for choose, mine, first, more in zip(
+                    (max, min), own.interval, self.lead.interval, apart.interval, strict=True
+                )
             )
-        )
-        value = min(max(self.lead.value + apart.value, low), high)
-        return own if low > high else replace(own, value=value, low=low, high=high)
+            if own.samples and apart.samples and low <= high:
+                own = replace(own, value=min(max(self.lead.value + apart.value, low), high), low=low, high=high)
+        if bound and own.samples and len(self.values[place]):
+            low, high = self.level(place).interval
+            value = max(own.value, self.level(place).value)
+            own = replace(own, value=value, low=max(low, own.interval[0]), high=max(value, own.interval[1]))
+        return own
 
     def share(self, place: int) -> Mean | None:
         """Return the mean of a candidate over that of its bounds, on the same units; None where it has none."""
@@ -159,18 +173,19 @@ class Decision:
         values, bounds = self.values[place][:both], self.bounds[place][:both]
         return self._stated(interval(values, one.least, one.most, bounds, chance=self.chance)).between(0, 1)
 
-    def difference(self, place: int, other: int) -> Mean:
-        """Return the mean difference of two candidates on the units of both, with its interval."""
-        me, you = self.candidates[place], self.candidates[other]
-        both = min(len(self.values[place]), len(self.values[other]))
-        values = self.values[place][:both] - self.values[other][:both]
-        return self._stated(interval(values, -you.most_above(me), me.most_above(you), chance=self.chance))
+    def difference(self, place: int, other: int, bound: bool = False) -> Mean:
+        """Return the mean difference of a candidate, or of its bounds, to another on the units of both."""
+        me, you, mine = self.candidates[place], self.candidates[other], (self.bounds if bound else self.values)[place]
+        both = min(len(mine), len(self.values[other]))
+        least, most = (me.least - you.most, me.most - you.least) if bound else (-you.most_above(me), me.most_above(you))
+        return self._stated(interval(mine[:both] - self.values[other][:both], least, most, chance=self.chance))
 
     def _stated(self, found: Mean) -> Mean:
         return replace(found, confidence=self.terms.confidence)
 
-    def complete(self, measure: Measure, until: int) -> None:
-        """Measure every candidate and every bound on the first so many units, for a table."""
+    def complete(self, measure: Measure, until: int, lead: int = 0) -> None:
+        """Measure every candidate and every bound on the first units for a table; the taken one on `lead` units."""
+        _extend(self, measure, [self.taken], 0 if self.candidates[self.taken].dear else lead, bounds=False)
         for bounds in (False, True):
             _extend(self, measure, range(len(self.candidates)), until, bounds)
 
@@ -293,15 +308,15 @@ def race(candidates: Sequence[Candidate], measure: Measure, terms: Terms) -> Dec
     """
     if not candidates or terms.budget < 1:
         raise ValueError(f"a race needs candidates and a positive budget; got {len(candidates)} and {terms.budget}")
-    every = range(len(candidates))
-    none: list[FLOAT] = [np.empty(0) for _ in every]
-    found = Decision(candidates, terms, none, list(none), rivals=tuple(every[1:]))
+    every = [place for place, one in enumerate(candidates) if not one.beside]
+    none: list[FLOAT] = [np.empty(0) for _ in candidates]
+    found = Decision(candidates, terms, none, list(none), taken=every[0], rivals=tuple(every[1:]))
     mixed = not all(one.dear for one in candidates)
-    head, most = (HEAD, max(FIRST, terms.budget // THIN)) if mixed else (0, terms.budget)
+    head, most = (HEAD, max(FIRST, terms.budget // terms.thin)) if mixed else (0, terms.budget)
     look = 0
     while True:
         look = min(terms.budget, max(FIRST, int(GROWTH * look)))
-        active = list(every) if terms.everyone else sorted({found.taken, *found.rivals})
+        active = every if terms.everyone else sorted({found.taken, *found.rivals})
         late = min(most, look if terms.everyone or look == terms.budget else max(0, look - head))
         before = [len(rows) for rows in found.values]
         bounded = [place for place in active if candidates[place].bounded]
@@ -371,5 +386,5 @@ def _more(found: Decision, leader: int, other: int) -> int:
         needed = min(needed, bar * (2 * float(gains.var()) / gap**2 + worst / gap))
     pair = found.candidates[leader], found.candidates[other]
     if any(one.dear for one in pair) and not all(one.dear for one in found.candidates):
-        needed, both = THIN * needed, found.terms.budget
+        needed, both = found.terms.thin * needed, found.terms.budget
     return int(float(f"{max(1.0, needed - both):.2g}"))

@@ -8,7 +8,7 @@ import numpy as np
 
 from spec_math import array_coin
 from spec_math.arrays import Array, check_same_number_type, count
-from spec_math.block_level.lengths.monte_carlo import GatheredLaws
+from spec_math.block_level.lengths.drafted_chains import GatheredLaws
 from spec_math.chance import Coin
 from spec_math.distribution import restriction
 from spec_math.language import NGram, TokenizedModel, UntokenisableError

@@ -26,7 +26,7 @@ from spec_math.block_level.methods import (
 )
 from spec_math.language import Table
 from spec_math.papers import delayed
-from spec_math.studies.frontier.contenders import Shape
+from spec_math.studies.lengths.units import Shape
 from spec_math.token_level import shared_noise
 
 

@@ -11,6 +11,6 @@ BUDGETS = (1, 3, 6)
 
 def units_of(own: Regime, budgets: tuple[int, ...] = BUDGETS) -> Units:
     trees = Trees(own, budgets, 0)
-    sources = trees, distinct_roots, further.beams, further.noise, further.stems, further.plans, further.branching
+    sources = trees, distinct_roots, further.beams, further.noise, further.plans, further.branching
     models = own.models
     return Units(models.target, models.draft, models.prefixes, contenders.LONGEST, 0, sources, trees.bounds)

@@ -12,8 +12,9 @@ from spec_math.mean import Mean
 from spec_math.render.html import page
 from spec_math.sequential.decision import Candidate, Decision, Terms, race
 from spec_math.studies.frontier.comparison import Asked, Costs, Frontier, Point
-from spec_math.studies.frontier.contenders import Regime, Shape
+from spec_math.studies.frontier.contenders import Regime
 from spec_math.studies.frontier.table import advice, result_of
+from spec_math.studies.lengths.units import Shape
 
 
 def point(method: str, drafts: Drafts, speed: float) -> Point:

@@ -22,8 +22,8 @@ from spec_math.language import Table
 from spec_math.papers import delayed
 from spec_math.sequential.decision import interval
 from spec_math.studies.frontier import contenders, further
-from spec_math.studies.frontier.contenders import Contender, Regime
-from spec_math.studies.lengths.units import Key, Units
+from spec_math.studies.frontier.contenders import Regime
+from spec_math.studies.lengths.units import Contender, Key, Units
 
 
 def tokens(units: Units, found: list[Contender], samples: int) -> list[Any]:

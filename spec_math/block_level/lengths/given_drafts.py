@@ -1,4 +1,4 @@
-"""The expected number of given drafts that a method accepts, exactly averaged over the method's own coins.
+"""The expected number of given drafts with distinct first tokens that are accepted, averaged over the verifier's coins.
 
 Each function turns drafts into numbers a_1..a_L whose mean over drafts are the chances that at least 1, 2, …, L drafted
 tokens are accepted. a_i is the chance given the first i tokens of the chains; what is drafted below may change what
@@ -11,131 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.selected_chain import Selection, classes_of
 from spec_math.chance import Coin
-from spec_math.chance import law as law_of
 from spec_math.scheme import Emission, Tokens
-from spec_math.token_level import k_sequential, plan, recursive, without_replacement
-from spec_math.token_level.excess import least
-from spec_math.token_level.optimum import prefix_law
-from spec_math.token_level.optimum.pools import KnotMixture, nested
+from spec_math.token_level import without_replacement
 
 Chances = list[Any]
 """The numbers a_1..a_L."""
 
-AtNode = Callable[[Tokens, Tokens], dict[int, Any]]
-"""(path, drafts after it) -> {drafted token: the chance that it is emitted}."""
-
-
-def token_by_token(laws: Conditionals, chain: Tokens, lookahead: int) -> Chances:
-    """Return the chances Π_{j≤i} min(1, t/d) of a chain that is verified token by token."""
-    return at_nodes(laws, (chain,), lookahead, Nodes(laws).recursive)
-
-
-def as_block(laws: Conditionals, chain: Tokens, lookahead: int) -> Chances:
-    """Return the chances w_i = min(1, w_{i−1} t/d) of a chain that is verified as a block."""
-    total = _zeros(laws, lookahead)
-    for place, weight in _along(laws, chain):
-        total[place] += weight
-    return total
-
-
-def at_nodes(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, at_node: AtNode) -> Chances:
-    """Return the chances of SpecTr's walk on K paths: at each node `at_node` emits one of the drafts, or none.
-
-    The drafts of a node are the next tokens of all chains that reach it, in the order drafted. A node with one draft
-    accepts it with chance min(1, t/d), as every verifier of i.i.d. drafts does.
-    """
-    total, one = _zeros(laws, lookahead), _one(laws)
-
-    def follow(chain: Tokens, start: int, reached: Any) -> None:
-        """Go down the one chain that is left, with chance min(1, t/d) at each node."""
-        masses = laws.along(chain[:lookahead])
-        for place in range(start, len(masses)):
-            t, d = masses[place]
-            reached = reached * (t / d if t < d else one)
-            if not reached > 0 or chain[place] == laws.end:
-                return
-            total[place] += reached
-
-    def walk(path: Tokens, reaching: Sequence[Tokens], reached: Any) -> None:
-        if len(path) == lookahead or laws.ends(path):
-            return
-        if len(reaching) == 1:
-            follow(reaching[0], len(path), reached)
-            return
-        drafts = tuple(chain[len(path)] for chain in reaching)
-        for token, chance in at_node(path, drafts).items():
-            longer, mass = (*path, token), reached * chance
-            if mass > 0 and not laws.ends(longer):
-                total[len(path)] += mass
-                walk(longer, [chain for chain in reaching if chain[len(path)] == token], mass)
-
-    walk((), chains, _one(laws))
-    return total
-
-
-class Nodes:
-    """Verifiers of one position as they stand at the nodes of a tree; what a node and number of drafts need is kept.
-
-    Each method is an `AtNode`. The chances of the tests are those that the program itself asks its coin for. Left out
-    is a draft that all tests reject and the residual draws after all: its chance is 0 in exact arithmetic.
-    """
-
-    def __init__(self, laws: Conditionals) -> None:
-        self.laws = laws
-        self._gammas: dict[tuple[Tokens, int], Any] = {}
-        self._plans: dict[tuple[Tokens, int], tuple[KnotMixture, Any]] = {}
-
-    def k_sequential(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
-        """K-SEQ at γ*."""
-        target, draft = self.laws.target(path), self.laws.draft(path)
-        known = path, len(drafts)
-        if known not in self._gammas:
-            self._gammas[known] = least(*self.laws.kept(_of_classes, path), len(drafts))
-        gamma = self._gammas[known]
-        return _in_turn([k_sequential.chance(target[token], draft[token], gamma) for token in drafts], drafts)
-
-    def recursive(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
-        """Recursive rejection, on classes of tokens of equal ratios t/d: what is left of them has equal ratios too."""
-        place_of, laws = self.laws.kept(classes_of, path).place, self.laws.kept(_of_classes, path)
-        places = tuple(int(place_of[token]) for token in drafts)
-        return _in_turn(_asked(lambda coin: recursive.emit(coin, places, *laws)), drafts)
-
-    def plan(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
-        """The optimal plan: one of the hits of the highest pool is put forward, each with the same chance, and kept."""
-        known = path, len(drafts)
-        if known not in self._plans:
-            order = self.laws.kept(classes_of, path).order
-            self._plans[known] = plan.pooled(order, prefix_law.independent(order, len(drafts)))
-        (pools, kept), place_of = self._plans[known], self.laws.kept(classes_of, path).place
-        places = [int(place_of[token]) for token in drafts]
-        weights, low, _ = nested(pools, max(places))
-        hits = [sum(place >= start for place in places) for start in low]
-        result: dict[int, Any] = {}
-        for token, place in zip(drafts, places, strict=True):
-            shares = (weight / n for weight, start, n in zip(weights, low, hits, strict=True) if place >= start)
-            chance = kept[place] * sum(shares, weights[0] - weights[0])
-            result[token] = result[token] + chance if token in result else chance
-        return result
-
-
-def _of_classes(laws: Conditionals, path: Tokens) -> tuple[Any, Any]:
-    """Return the target and the draft of classes of tokens of equal ratios; what is never drafted is one more."""
-    order = laws.kept(classes_of, path).order
-    return np.append(order.target, order.target_above[-1:]), np.append(order.draft, order.draft_above[-1:])
-
 
 def first_to_pass(program: Callable[[Coin], Emission], drafts: Tokens) -> dict[int, Any]:
     """Return the chance that each draft is the first to pass its test, for a program that tests them in turn."""
-    return _in_turn(_asked(program), drafts)
-
-
-def _in_turn(chances: Sequence[Any], drafts: Tokens) -> dict[int, Any]:
-    reached, result = 1 + 0 * chances[0], dict[int, Any]()
+    chances, result = _asked(program), dict[int, Any]()
+    reached = 1 + 0 * chances[0]
     for token, chance in zip(drafts, chances, strict=True):
         mass = reached * chance
         result[token] = result[token] + mass if token in result else mass
@@ -167,15 +55,6 @@ def traversed(laws: Conditionals, chains: Sequence[Tokens], lookahead: int) -> C
     return distinct_roots(laws, chains, lookahead, as_block=True)
 
 
-def selected(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, selection: Selection) -> Chances:
-    """Return the chances of a selected chain verified as a block: the mean of its weights over the selection."""
-    total = _zeros(laws, lookahead)
-    for chain, mass in law_of(lambda coin: selection.select(coin, chains)).items():
-        for place, weight in _along(laws, chain, selection=selection):
-            total[place] += mass * weight
-    return total
-
-
 class _Refusing:
     """A coin that answers every flip with no and keeps its chance; what is drawn in the end does not matter."""
 
@@ -197,21 +76,15 @@ def _asked(program: Callable[[Coin], Emission]) -> list[Any]:
     return coin.chances
 
 
-def _along(
-    laws: Conditionals, chain: Tokens, first: Any = None, as_block: bool = True, selection: Selection | None = None
-) -> Iterator[tuple[int, Any]]:
+def _along(laws: Conditionals, chain: Tokens, first: Any, as_block: bool) -> Iterator[tuple[int, Any]]:
     """Yield (place, w_i), the chance to be kept so far: min(1, w_{i−1} t/d) as a block, else w_{i−1} min(1, t/d).
 
-    The first token has the chance `first`, None for its own; d is the selected law's where a chain is selected.
+    The first token has the chance `first`.
     """
-    weight = one = _one(laws)
+    weight, one = first, _one(laws)
     for place, (t, d) in enumerate(laws.along(chain)):
-        if place == 0 and first is not None:
-            weight = first
-        elif as_block:
-            weight = min(one, weight * t / (d if selection is None else selection.law(chain[:place])[chain[place]]))
-        else:
-            weight = weight * (t / d if t < d else one)
+        if place:
+            weight = min(one, weight * t / d) if as_block else weight * (t / d if t < d else one)
         if chain[place] != laws.end:
             yield place, weight
 

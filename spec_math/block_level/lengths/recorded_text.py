@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from spec_math import array_coin
-from spec_math.block_level.lengths.monte_carlo import rows_after
+from spec_math.block_level.lengths.drafted_chains import rows_after
 from spec_math.block_level.lengths.target_text import Text, accepted, bound, check_written
 from spec_math.block_level.methods import Method
 from spec_math.kernels import inner_kernel, kernel

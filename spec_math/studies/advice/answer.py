@@ -13,7 +13,7 @@ from spec_math.mean import Mean, known
 from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, curve, sentences
 from spec_math.sequential.decision import Decision
 from spec_math.studies.costs import CALLS, Costs
-from spec_math.studies.frontier.contenders import Shape
+from spec_math.studies.lengths.units import Shape
 from spec_math.wording import listed
 
 SHORT = {None: "plain decoding", TOKEN_BY_TOKEN: "token-by-token verification", AS_A_BLOCK: "block verification"}

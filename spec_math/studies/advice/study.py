@@ -25,7 +25,8 @@ from spec_math.studies.advice.recording import Files, opened
 from spec_math.studies.arguments import Progress, limited, parsed_ks, spaced, together
 from spec_math.studies.blocks.comparison import EXACT_TERMS, BlockModels, embedded, from_tables, in_floats
 from spec_math.studies.costs import Costs, UnmeasuredError, parsed
-from spec_math.studies.frontier.contenders import Shape, at
+from spec_math.studies.frontier.contenders import at
+from spec_math.studies.lengths.units import Shape
 from spec_math.studies.positions.stream import parsed_filters
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]

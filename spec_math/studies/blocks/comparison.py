@@ -1,11 +1,11 @@
-"""Tokens per target call of every method for K paths of L tokens: exact where that is feasible, else by Monte Carlo."""
+"""Tokens per target call of every method for K paths of L tokens: exact or along sampled texts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import lcm
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,31 +14,29 @@ import numpy as np
 from spec_math.arrays import is_exact
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lengths import cost
-from spec_math.block_level.lengths.monte_carlo import (
-    DraftedMasses,
-    Sampled,
-    Setting,
-    ceilings,
-    drafted_after_every_prefix,
-    of_every_prefix,
-    sample,
-)
-from spec_math.block_level.methods import AS_A_BLOCK, CHAINS, METHODS, TOKEN_BY_TOKEN, Drafts, Method, paths
+from spec_math.block_level.methods import CHAINS, METHODS, TOKEN_BY_TOKEN, Drafts, Method, paths
 from spec_math.block_level.optimum import OptimalLength
 from spec_math.invariants import Watch, hoeffding
 from spec_math.language import NGram, Table
 from spec_math.language.context_tree import windows
 from spec_math.language.model import Model
-from spec_math.mean import Mean, known, of_independent
+from spec_math.language.tempered import KeptRows, TemperedNGram
+from spec_math.mean import Mean, known
 from spec_math.scheme import Tokens
-from spec_math.studies.arguments import Progress, prefix_of
+from spec_math.sequential.decision import Decision, Terms, race
+from spec_math.studies.arguments import Progress, absolute, prefix_of
+from spec_math.studies.lengths import ceilings
+from spec_math.studies.lengths.units import Measured, Units, chains, distinct_roots, programs
 from spec_math.studies.positions import stream
 
 EXACT_TERMS = 20_000
 """An expected length is added up exactly where it has at most so many terms: seconds at most."""
 
-REPEATS = 40
-"""Chains drafted after every prefix, for the methods of one chain and the ceilings on n-gram models."""
+SHOWN = 240
+"""Samples that every method in the table has at least, where the budget allows it."""
+
+THIN = 4
+"""A method that a text does not tell is run on one sample in so many, at most."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,6 @@ class Entry:
 
     `tokens` and `gain` are exact or means with their intervals; `exact` is the Fraction, where
     there is one. `speed_up` is that over plain decoding by SpecTr's latencies, where these are stated for K and L.
-    `draws` are the tokens of each sampled block, of every `effort`-th sample.
     """
 
     method: Method
@@ -57,11 +54,20 @@ class Entry:
     gain: Mean
     speed_up: float | None
     exact: Any = None
-    draws: Any = field(default=None, compare=False)
+
+    @property
+    def sizes(self) -> str:
+        """K and L in words."""
+        return sizes(self.k, self.lookahead)
+
+    @property
+    def faster(self) -> Mean | None:
+        """The speed-up with its interval."""
+        return None if self.speed_up is None else self.tokens.scaled_to(self.speed_up)
 
     @property
     def sampled(self) -> bool:
-        """True if it is a Monte Carlo estimate."""
+        """True if it is an estimate."""
         return self.tokens.samples > 0
 
 
@@ -69,7 +75,7 @@ class Entry:
 class Ceiling:
     """The bound that no verifier of these drafts exceeds, in tokens per call, and whether one is known to reach it.
 
-    Exact with its Fraction, or the mean of `monte_carlo.ceilings`, for k > 1 further above what can be reached.
+    Exact with its Fraction, or the mean of `ceilings` along texts, for k > 1 further above what can be reached.
     """
 
     drafts: Drafts
@@ -82,7 +88,7 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class BlockComparison:
-    """The result of `compare_blocks`."""
+    """The result of `compare_blocks`; `decision` and its methods with K and L where not all values are exact."""
 
     source: str
     size: int
@@ -91,6 +97,8 @@ class BlockComparison:
     samples: int
     entries: list[Entry]
     ceilings: list[Ceiling]
+    decision: Decision | None = None
+    contenders: tuple[tuple[Method, int, int], ...] = ()
 
     def entry(self, method: Method, k: int, lookahead: int) -> Entry | None:
         """Return the entry of a method for K paths of L tokens; for K = 1 that of the method it is for one chain."""
@@ -100,7 +108,7 @@ class BlockComparison:
 
 @dataclass(frozen=True)
 class BlockRequest:
-    """The request of a comparison: all K and L, with `samples` sampled blocks where no value can be added up."""
+    """The request of a comparison: all K and L, on at most `samples` texts where not all values can be added up."""
 
     models: BlockModels
     ks: tuple[int, ...]
@@ -113,11 +121,11 @@ def compare_blocks(request: BlockRequest, progress: Progress) -> BlockComparison
     """Compare every method of `METHODS` for all K and L.
 
     A table is added up exactly where that takes at most EXACT_TERMS terms, and the optimum of any verifier stands
-    beside it where it can be solved for. What is larger is sampled: a method's value is then that of one chain (exact,
-    or over all prefixes) plus the mean difference to it on the same drafts.
+    beside it where it can be solved for. Else all methods race along texts that the target writes, and what is not
+    known exactly has its mean over them.
 
     Raises:
-        ValueError, TypeError: a law is not a probability distribution, named by its prefix; too few samples.
+        ValueError, TypeError: a law is not a probability distribution, named by its prefix.
 
     >>> table = Table({(): ["1/4", "3/4"]}, context=0)
     >>> models = BlockModels(table, Table({(): ["1/2", "1/2"]}, context=0), ((),), 2, "tables")
@@ -133,15 +141,35 @@ def compare_blocks(request: BlockRequest, progress: Progress) -> BlockComparison
         for method in METHODS
         if (k == 1) == method.one_chain
     ]
-    known = _exact_entries(request, order, progress)
-    missing = {method for method, k, size in order if (method, k, size) not in known}
-    masses = _drafted(request)
-    if missing:
-        # What is known exactly stays so.
-        known = _sampled_entries(request, [one for one in METHODS if one in missing], progress, known, masses) | known
-    sizes = request.ks, request.lookaheads, request.samples if missing else 0
-    entries, found = [known[keyed] for keyed in order], _ceilings(request, progress, masses)
-    return BlockComparison(request.models.source, request.models.size, *sizes, entries, found)
+    entries, most = _exact_entries(request, order, progress), _exact_ceilings(request, progress)
+    sampled = _Sampled(request, order, progress) if len(entries) < len(order) else None
+    if sampled is not None:
+        entries, most = sampled.entries(entries) | entries, sampled.ceilings() | most
+    shown = [(drafts, k, size) for size in request.lookaheads for k in request.ks for drafts in KINDS]
+    return BlockComparison(
+        request.models.source,
+        request.models.size,
+        request.ks,
+        request.lookaheads,
+        request.samples if sampled else 0,
+        [entries[keyed] for keyed in order],
+        [most[keyed] for keyed in shown if keyed in most],
+        sampled.decision if sampled else None,
+        sampled.order if sampled else (),
+    )
+
+
+KINDS = tuple(dict.fromkeys(method.drafts for method in METHODS))
+"""Kinds of drafts that have bounds."""
+
+
+def sizes(k: int, lookahead: int) -> str:
+    """Return K and L in words.
+
+    >>> sizes(1, 4), sizes(2, 4)
+    ('L = 4', 'K = 2 and L = 4')
+    """
+    return f"L = {lookahead}" if k == 1 else f"K = {k} and L = {lookahead}"
 
 
 def speed_up(tokens: float, k: int, lookahead: int) -> float | None:
@@ -168,116 +196,106 @@ def fastest(result: BlockComparison, method: Method) -> Entry | None:
     return max(found, key=lambda e: e.speed_up or 0.0) if found else None
 
 
-MARGIN = 0.02
-"""More drafts are advised for a gain above this share alone."""
+CONFIDENCE, MARGIN = 0.99, 0.02
+"""The confidence of a decision with all intervals, and within how much two are equivalent."""
 
 
-def advised(result: BlockComparison) -> tuple[Entry, Entry] | None:
-    """Return the entry to take, and the one of largest speed-up; None where no speed-up is stated.
+def advised(result: BlockComparison) -> tuple[Entry, str] | None:
+    """Return the entry to take, or the leader where nothing is decided, and the decision in words; None of no entries.
 
-    The one to take has the fewest drafts of all that the largest is not shown to exceed by more than `MARGIN`.
+    Of exact values the entry has the fewest drafts of all that no other one exceeds by more than `MARGIN`.
 
     >>> advised(BlockComparison("", 2, (1,), (4,), 0, [], [])) is None
     True
     """
-    timed = [entry for entry in result.entries if entry.speed_up is not None]
-    if not timed:
+    if not result.entries:
         return None
-    timed.sort(key=lambda entry: (entry.k * entry.lookahead, -(entry.speed_up or 0.0)))
-    best = max(timed, key=lambda entry: entry.speed_up or 0.0)
-    return next(entry for entry in timed if entry is best or above(best, entry)[0] <= 0), best
+    if result.decision is not None:
+        taken = result.entry(*result.contenders[result.decision.taken])
+        return None if taken is None else (taken, result.decision.sentence())
+    timed = [entry for entry in result.entries if entry.speed_up is not None]
+
+    def gain(entry: Entry) -> Any:
+        return entry.speed_up if timed else entry.tokens.value if entry.exact is None else entry.exact
+
+    ordered = sorted(timed or result.entries, key=lambda entry: (entry.k * entry.lookahead, -gain(entry)))
+    best = max(ordered, key=gain)
+    taken = next(entry for entry in ordered if (1 + Fraction(MARGIN)) * Fraction(gain(entry)) >= gain(best))
+    name = f"{taken.method.name} with {taken.sizes}"
+    if taken is best:
+        return taken, f"Take {name}: no other method is {'faster' if timed else 'better'}."
+    other = f"{best.method.name} with {best.sizes}"
+    return taken, f"Take {name}: {name} and {other} are equivalent within {MARGIN:.0%}, and {name} drafts less."
 
 
-def above(one: Entry, other: Entry, margin: float = MARGIN) -> tuple[float, float]:
-    """Return a 99 % interval of the speed-up of one less (1 + margin) times that of another, of timed entries.
-
-    Where both were sampled it is that of the differences on the same blocks.
-    """
-    factors = [(entry.speed_up or 0.0) / entry.tokens.value for entry in (one, other)]
-    factors[1] *= 1 + margin
-    if one.draws is None or other.draws is None:
-        (low, high), (least, most) = one.tokens.interval, other.tokens.interval
-        return factors[0] * low - factors[1] * most, factors[0] * high - factors[1] * least
-    stride = lcm(one.method.effort, other.method.effort)
-    mine, theirs = (
-        factor * entry.draws[:: stride // entry.method.effort]
-        for factor, entry in zip(factors, (one, other), strict=True)
-    )
-    most_of_one, most_of_other = (
-        factor * (1 + entry.lookahead * entry.method.largest(entry.k))
-        for factor, entry in zip(factors, (one, other), strict=True)
-    )
-    return of_independent(mine - theirs, factors[0] - most_of_other, most_of_one - factors[1]).interval
+Size = tuple[Method, int, int]
+"""A method with K and L."""
 
 
-def _entry(
-    method: Method, k: int, lookahead: int, means: tuple[Mean, Mean], exact: Any = None, draws: Any = None
-) -> Entry:
-    return Entry(method, k, lookahead, *means, speed_up(means[0].value, k, lookahead), exact, draws)
-
-
-Keyed = dict[tuple[Method, int, int], Entry]
-
-
-def _exact_entries(request: BlockRequest, order: list[tuple[Method, int, int]], progress: Progress) -> Keyed:
+def _exact_entries(request: BlockRequest, order: list[Size], progress: Progress) -> dict[Size, Entry]:
     models = request.models
     tables = isinstance(models.target, Table)
     wanted = [one for one in order if tables and one[0].terms(models.size, one[2], one[1]) <= EXACT_TERMS]
-    found: Keyed = {}
+    found: dict[Size, Entry] = {}
     step = progress("adding up exactly", len(wanted))
     triple = models.target, models.draft, models.prefixes[0]
     for method, k, size in wanted:
         value, plain = method.expected(*triple, size, k), TOKEN_BY_TOKEN.expected(*triple, size, 1)
-        means = known(value), known(value - plain)
-        found[method, k, size] = _entry(method, k, size, means, value)
+        means, speed = (known(value), known(value - plain)), speed_up(float(value), k, size)
+        found[method, k, size] = Entry(method, k, size, *means, speed, value)
         step(1)
     return found
 
 
-def _setting(request: BlockRequest) -> Setting:
-    models = request.models
-    sides = in_floats(models.target), in_floats(models.draft)
-    return Setting(*sides, models.prefixes, request.ks, max(request.lookaheads))
+class _Sampled:
+    """A race of methods with K and L along sampled texts, by speed-up where the latencies are stated for any of them.
 
+    What no latency is stated for is measured beside the race.
+    """
 
-def _drafted(request: BlockRequest) -> DraftedMasses | None:
-    """Draft after every prefix, once for the methods of one chain and the ceilings; None where no n-gram is."""
-    if not isinstance(request.models.target, NGram) or not isinstance(request.models.draft, NGram):
-        return None
-    return drafted_after_every_prefix(_setting(request), REPEATS, _another(request.seed))
+    def __init__(self, request: BlockRequest, order: list[Size], progress: Progress) -> None:
+        plain = [(TOKEN_BY_TOKEN, 1, size) for size in request.lookaheads if 1 not in request.ks]
+        # The simplest first.
+        self.order = tuple(sorted([*order, *plain], key=lambda one: one[1] * one[2]))
+        models = request.models
+        models = kept(replace(models, target=in_floats(models.target), draft=in_floats(models.draft)))
+        longest, own = max(request.lookaheads), (distinct_roots, programs)
+        units = Units(models.target, models.draft, models.prefixes, longest, request.seed, own, ceilings.along)
+        speeds = [None if one in plain else speed_up(1.0, *one[1:]) for one in self.order]
+        timed = any(speeds)
+        beside = [one in plain or (timed and speed is None) for one, speed in zip(self.order, speeds, strict=True)]
+        measured = Measured(units, [chains(*one) for one in self.order], [1 / (speed or 1.0) for speed in speeds])
+        names = [f"{method.name} with {sizes(k, size)}" for method, k, size in self.order]
+        step = absolute(progress("sampling texts", request.samples))
+        terms = Terms(request.samples, CONFIDENCE, MARGIN, thin=THIN)
+        self.decision = race(measured.candidates(names, beside), partial(measured, step=step), terms)
+        self.decision.complete(measured, min(SHOWN, request.samples), request.samples)
+        self._tokens = measured.in_tokens(self.decision)
 
+    def entries(self, exactly: dict[Size, Entry]) -> dict[Size, Entry]:
+        """Return the entries of all methods; where a plain chain is known exactly, by their differences to it."""
+        found: dict[Size, Entry] = {}
+        for place, (method, k, size) in enumerate(self.order):
+            plain = TOKEN_BY_TOKEN, 1, size
+            gain = known(0) if method is TOKEN_BY_TOKEN else self._tokens.difference(place, self.order.index(plain))
+            tokens = exactly[plain].tokens + gain if plain in exactly else self._tokens.level(place)
+            speed = speed_up(tokens.value, k, size)
+            found[method, k, size] = Entry(method, k, size, tokens.between(1, 1 + size), gain, speed)
+        return found
 
-def _sampled_entries(
-    request: BlockRequest, methods: list[Method], progress: Progress, exactly: Keyed, masses: DraftedMasses | None
-) -> Keyed:
-    rng, step = np.random.default_rng(request.seed), progress("sampling blocks", request.samples)
-    lines = sample(_setting(request), request.samples, rng, step, methods)
-    plain = {size: entry.tokens for (method, _, size), entry in exactly.items() if method is TOKEN_BY_TOKEN}
-    blocks: dict[int, tuple[Mean, Mean]] = {}
-    if masses is not None:
-        one = of_every_prefix(masses)
-        plain = {size: one.token_by_token[size - 1] for size in request.lookaheads}
-        blocks = {size: (one.as_a_block[size - 1], one.gain[size - 1]) for size in request.lookaheads}
-    return {
-        (line.method, line.k, size): _of_sampled(line, size, plain.get(size), blocks.get(size))
-        for line in lines
-        for size in request.lookaheads
-    }
-
-
-def _another(seed: int) -> Any:
-    """Return a stream of its own: gains sampled with the same seed are added to these means as independent."""
-    return np.random.default_rng([seed, 1])
-
-
-def _of_sampled(line: Sampled, size: int, plain: Mean | None, block: tuple[Mean, Mean] | None) -> Entry:
-    # Plain chains yield no more than themselves, whatever was drawn.
-    gain = known(0) if line.method is TOKEN_BY_TOKEN else line.gain(size)
-    draws = 1 + line.accepted[:, :size].sum(axis=1)
-    if line.method is AS_A_BLOCK and block is not None:
-        return _entry(AS_A_BLOCK, 1, size, block, draws=draws)
-    tokens = line.tokens(size) if plain is None else plain if line.method is TOKEN_BY_TOKEN else plain + gain
-    return _entry(line.method, line.k, size, (tokens, gain), draws=draws)
+    def ceilings(self) -> dict[tuple[Drafts, int, int], Ceiling]:
+        """Return the bound of each kind of drafts, at least what its methods are estimated to reach."""
+        own: dict[tuple[Drafts, int, int], list[int]] = {}
+        for place, (method, k, size) in enumerate(self.order):
+            own.setdefault((method.drafts, k, size), []).append(place)
+        found: dict[tuple[Drafts, int, int], Ceiling] = {}
+        for keyed, places in own.items():
+            means = [self._tokens.level(place, bound=True) for place in places]
+            most = max(means, key=lambda mean: mean.samples)
+            value, low = max(mean.value for mean in means), max(mean.interval[0] for mean in means)
+            most = replace(most, value=value, low=low, high=max(value, most.interval[1]))
+            found[keyed] = Ceiling(*keyed, most, reached=keyed[:2] == (CHAINS, 1))
+        return found
 
 
 def in_floats(model: Model) -> Model:
@@ -297,34 +315,27 @@ def _is_exact(table: Table) -> bool:
     return is_exact([*table.rows.values(), table.default][0])
 
 
-def _ceilings(request: BlockRequest, progress: Progress, masses: DraftedMasses | None) -> list[Ceiling]:
+def _exact_ceilings(request: BlockRequest, progress: Progress) -> dict[tuple[Drafts, int, int], Ceiling]:
     models = request.models
-    if masses is not None:
-        means = ceilings(masses, request.ks)
-        return [
-            Ceiling(CHAINS, k, size, means[k][size - 1], reached=k == 1)
-            for size in request.lookaheads
-            for k in request.ks
-        ]
     if not isinstance(models.target, Table):
-        return []
+        return {}
     triple = models.target, models.draft, models.prefixes[0]
     exact = _is_exact(models.target)
     wanted = [
         (drafts, k, size)
         for size in request.lookaheads
         for k in request.ks
-        for drafts in dict.fromkeys(method.drafts for method in METHODS)
+        for drafts in KINDS
         if drafts.solvable(models.size, size, k) and (exact or not drafts.exact)
     ]
     step = progress("solving for the optimum", len(wanted))
-    found: list[Ceiling] = []
+    found: dict[tuple[Drafts, int, int], Ceiling] = {}
     for drafts, k, size in wanted:
         if drafts.optimum is not None:
             verdict = drafts.optimum(*triple, size, k)
             reached = isinstance(verdict, OptimalLength)
             most = verdict.tokens_per_call if isinstance(verdict, OptimalLength) else verdict.upper
-            found.append(Ceiling(drafts, k, size, known(most), reached, most))
+            found[drafts, k, size] = Ceiling(drafts, k, size, known(most), reached, most)
         step(1)
     return found
 
@@ -337,15 +348,15 @@ def watch(found: BlockComparison) -> Watch:
     """Return what contradicts itself in a comparison of blocks.
 
     Fractions are held exactly. Floats are sums of at most EXACT_TERMS terms, each off by some roundings of a number up
-    to L + 1. A sampled value is a mean over one chain and a mean difference to it, each of independent draws from an
-    interval, so that Hoeffding's bound holds for either; so it does for a sampled bound.
+    to L + 1. A sampled value is a mean and a mean difference to it, each of independent draws from an interval, so that
+    Hoeffding's bound holds for either; so it does for a sampled bound.
 
     >>> watch(BlockComparison("two tables", 2, (1,), (4,), 0, [], [])).found
     {}
     """
     result = Watch()
     for entry in found.entries:
-        slack = _slack(entry.tokens, entry.exact, entry.lookahead, entry.method.largest(entry.k))
+        slack = _slack(entry.tokens, entry.exact, entry.lookahead)
         name = f"{entry.method.name}, L = {entry.lookahead}"
         value = entry.tokens.value if entry.exact is None else entry.exact
         result.at_most(LENGTH, name, (1, value), slack, k=entry.k)
@@ -353,14 +364,14 @@ def watch(found: BlockComparison) -> Watch:
         for ceiling in found.ceilings:
             if (ceiling.drafts, ceiling.k, ceiling.lookahead) == (entry.method.drafts, entry.k, entry.lookahead):
                 most = ceiling.tokens.value if ceiling.exact is None else ceiling.exact
-                more = _slack(ceiling.tokens, ceiling.exact, entry.lookahead, 1)
+                more = _slack(ceiling.tokens, ceiling.exact, entry.lookahead)
                 result.at_most(ABOVE_BOUND, name, (value, most), slack + more, k=entry.k)
     return result
 
 
-def _slack(mean: Mean, exact: object, lookahead: int, largest: int) -> float:
+def _slack(mean: Mean, exact: object, lookahead: int) -> float:
     if mean.samples:
-        return 2 * hoeffding(mean.samples, lookahead * (1 + largest))
+        return 2 * hoeffding(mean.samples, 2 * lookahead)
     return 0.0 if isinstance(exact, Fraction) else (EXACT_TERMS + 100) * (lookahead + 1) * 2.0**-50
 
 
@@ -378,6 +389,20 @@ class BlockModels:
     def text(self, tokens: Sequence[int]) -> str:
         """Write tokens as words, or as indices where they have no names."""
         return " ".join(str(token) if self.names is None else self.names[token] for token in tokens)
+
+
+def kept(models: BlockModels) -> BlockModels:
+    """Return n-gram models that keep the laws that they were asked for last, for one comparison; others as they are.
+
+    >>> table = Table({(): [0.25, 0.75]}, context=0)
+    >>> kept(BlockModels(table, table, ((),), 2, "one table")).target is table
+    True
+    """
+    target, draft = (
+        KeptRows(model) if isinstance(model, NGram | TemperedNGram) else model
+        for model in (models.target, models.draft)
+    )
+    return replace(models, target=target, draft=draft)
 
 
 def embedded() -> BlockModels:

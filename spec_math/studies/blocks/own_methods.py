@@ -28,6 +28,9 @@ from spec_math.verdict import Lossless, Lossy, Undecided, Verdict
 PATHS = 2_000
 """A block of a table is added up over every path where V^(K · L + 1) is at most so much; else it is run."""
 
+RUNS = 800
+"""Runs of a method for each K and L, at most."""
+
 JUDGED = 2
 """The lookahead, and the number of paths, that a method is judged with."""
 
@@ -215,7 +218,7 @@ def _tokens(method: OwnMethod, request: BlockRequest, lookahead: int, k: int) ->
         return known(sum(len(text) * mass for text, mass in emitted.items()))
     rng = np.random.default_rng(request.seed)
     sizes: list[float] = []
-    for _ in range(max(2, request.samples)):
+    for _ in range(max(2, min(RUNS, request.samples))):
         prefix = start(models, rng)
         size = len(sample(lambda coin, prefix=prefix: block(coin, prefix), rng))
         _hold_length(size, lookahead)

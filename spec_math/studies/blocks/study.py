@@ -17,7 +17,9 @@ from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, T
 from spec_math.studies.arguments import Progress, limited, parsed_ks, together
 from spec_math.studies.blocks import comparison
 from spec_math.studies.blocks.comparison import (
-    MARGIN,
+    CONFIDENCE,
+    SHOWN,
+    THIN,
     BlockComparison,
     BlockModels,
     BlockRequest,
@@ -45,7 +47,7 @@ class Blocks:
     prefix: str = ""
     ks: str = "1,2,4,8"
     lookaheads: str = "4,8"
-    samples: int = 800
+    samples: int = 4000
     seed: int = 0
     methods: tuple[str, ...] = ()
     certificate: Path | None = None
@@ -207,36 +209,24 @@ def result_of(found: BlockComparison) -> Result:
 
 
 def finding(found: BlockComparison) -> str:
-    """Say what to take: the fastest method by SpecTr's latencies, else the one of most tokens per call.
+    """Say what to take by SpecTr's latencies, else by tokens per call, and how sure that is.
 
     >>> finding(BlockComparison("two tables", 2, (1,), (4,), 0, [], []))
     'No method was compared.'
     """
-    if not found.entries:
+    decided = advised(found)
+    if decided is None:
         return "No method was compared."
-    timed = advised(found)
-    more = ""
-    if timed:
-        best, first = timed
-        if best is not first:
-            more = (
-                f" {first.method.name} with {_sizes(first)}, which drafts more, is not shown to be more than "
-                f"{MARGIN:.0%} faster ({first.speed_up:.2f} times)."
-            )
-        said = f"is {best.speed_up:.2f} times as fast as plain decoding with the latencies of SpecTr's Tables 1 and 3"
-        if (best.speed_up or 0.0) < 1:
-            return (
-                f"Take none: even the fastest is slower than plain decoding. {best.method.name} with {_sizes(best)} "
-                f"yields {best.tokens} tokens per call and {said}."
-            )
-    else:
-        best = max(found.entries, key=lambda entry: entry.tokens.value)
-        said = "has no speed-up here, because SpecTr's Tables 1 and 3 state no latency for these K and L"
-    return f"Take {best.method.name} with {_sizes(best)}: it yields {best.tokens} tokens per call and {said}.{more}"
-
-
-def _sizes(entry: Entry) -> str:
-    return f"L = {entry.lookahead}" if entry.k == 1 else f"K = {entry.k} and L = {entry.lookahead}"
+    best, said = decided
+    if best.speed_up is None:
+        more = "It has no speed-up here, because SpecTr's Tables 1 and 3 state no latency for these K and L"
+        return f"{said} It yields {best.tokens} tokens per call. {more}."
+    if best.speed_up < 1:
+        said = f"Draft nothing: plain decoding is the fastest. Of the methods, {said[0].lower()}{said[1:]}"
+    return (
+        f"{said} It is {best.faster} times as fast as plain decoding with the latencies of SpecTr's Tables 1 and 3, "
+        f"and yields {best.tokens} tokens per call."
+    )
 
 
 def picture(found: BlockComparison) -> Picture:
@@ -251,7 +241,7 @@ def picture(found: BlockComparison) -> Picture:
     panels = tuple(
         Panel(tuple(_curves(found, size)), *axes, f"L = {size}", log_x=True, ticks=ticks) for size in found.lookaheads
     )
-    how = f"Monte Carlo: {found.samples:,} sampled blocks, drafts shared by all methods; " if found.samples else ""
+    how = "All methods are measured on the same sampled texts; " if found.samples else ""
     return Picture(
         "blocks",
         "Blocks and trees: tokens per call of the target",
@@ -291,12 +281,13 @@ def fastest_sentences(found: BlockComparison) -> list[str]:
 
 def _notes(found: BlockComparison) -> list[str]:
     notes = [f"V = {found.size:,}; all values are exact."]
-    if any(entry.sampled for entry in found.entries):
+    if found.decision is not None:
         notes = [
-            f"The values are estimates by Monte Carlo: {found.samples:,} sampled blocks, V = {found.size:,}. All the "
-            "methods verify the same drafts, and the mean over a verifier's random numbers is exact. Each interval "
-            "holds the true value with probability at least 99 %, for any models and number of samples. The column "
-            "'more than one chain' is the gain in tokens per call over one chain verified token by token."
+            f"V = {found.size:,}. All methods race on the same samples, at most {found.samples:,}: a prefix and a text "
+            "that the target writes after it. A method that is shown to be slower than the leader is measured no more, "
+            f"beyond {SHOWN} samples for the table; one that a text does not tell is run on at most one in {THIN}. The "
+            f"decision and all intervals hold together with {CONFIDENCE:.0%}, whenever the race ends. The column 'more "
+            "than one chain' is the gain in tokens per call over one chain verified token by token on these samples."
         ]
     notes.append(
         "For any two models, a chain verified as a block yields at least as many tokens per call as the same chain "
@@ -306,22 +297,22 @@ def _notes(found: BlockComparison) -> list[str]:
     if any(not ceiling.reached for ceiling in found.ceilings):
         notes.append(
             "No lossless verifier of the drafts in a row 'upper bound' exceeds this bound; it may be that none reaches "
-            "it. A sampled bound is 1 plus the sum over i of upper bounds of P(at least i drafted tokens are accepted)."
+            "it. A sampled bound comes from the same samples; no method exceeds it on one of them, or in the mean."
         )
     return notes + fastest_sentences(found)
 
 
 def _row(entry: Entry) -> Row:
     gain = None if entry.gain == known(0) else entry.gain
-    how = f"Monte Carlo, {entry.tokens.samples:,} samples" if entry.sampled else "exact"
-    faster = None if entry.speed_up is None else entry.tokens.scaled_to(entry.speed_up)
-    values = entry.tokens, gain, faster, how, _short(entry.exact)
+    how = f"{entry.tokens.samples:,} samples" if entry.sampled else "exact"
+    values = entry.tokens, gain, entry.faster, how, _short(entry.exact)
     cells = entry.method.name, entry.k, entry.lookahead, *values, entry.method.page
     return Row(cells, group=_group(entry.k, entry.lookahead))
 
 
 def _ceiling_row(ceiling: Ceiling) -> Row:
-    how = f"{'optimum' if ceiling.reached else 'upper bound'}{', Monte Carlo' * bool(ceiling.tokens.samples)}"
+    number = ceiling.tokens.samples
+    how = f"{'optimum' if ceiling.reached else 'upper bound'}{f', {number:,} samples' * bool(number)}"
     name = f"any verifier, {ceiling.drafts.name}"
     cells = name, ceiling.k, ceiling.lookahead, ceiling.tokens, None, None, how, _short(ceiling.exact), ""
     return Row(cells, "best", _group(ceiling.k, ceiling.lookahead))

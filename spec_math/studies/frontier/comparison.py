@@ -5,20 +5,19 @@ Source: our own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-import numpy as np
-
-from spec_math.block_level.methods import SEQUENCES, TREES, Drafts, Method
+from spec_math.block_level.methods import Drafts, Method
 from spec_math.mean import Mean
-from spec_math.sequential.decision import FIRST, FLOAT, Candidate, Decision, Terms, race
+from spec_math.sequential.decision import FIRST, FLOAT, Decision, Terms, race
 from spec_math.studies.arguments import Progress, absolute
+from spec_math.studies.blocks.comparison import kept
 from spec_math.studies.costs import Costs
 from spec_math.studies.frontier import further
-from spec_math.studies.frontier.contenders import LONGEST, Contender, Regime, Shape, Trees, kept
-from spec_math.studies.lengths.units import Units, distinct_roots
+from spec_math.studies.frontier.contenders import LONGEST, Regime, Trees
+from spec_math.studies.lengths.units import Contender, Measured, Shape, Units, distinct_roots
 
 CONFIDENCE, MARGIN = 0.99, 0.02
 """The confidence of a decision with all intervals of a regime, and within how much two are equivalent."""
@@ -90,47 +89,17 @@ def compare(regime: Regime, asked: Asked, progress: Progress) -> Frontier:
     # What is kept goes with this call, and not with its result.
     models = kept(regime.models)
     trees = Trees(replace(regime, models=models), asked.budgets, asked.seed)
-    sources = trees, distinct_roots, further.beams, further.noise, further.stems, further.plans, further.branching
+    sources = trees, distinct_roots, further.beams, further.noise, further.plans, further.branching
     units = Units(models.target, models.draft, models.prefixes, LONGEST, asked.seed, sources, trees.bounds)
     found = further.every(asked.budgets)
-    measured = _Measured(units, found, asked.costs)
+    calls = [float(asked.costs.of_call(one.shape.nodes, one.shape.levels, one.shape.widest)) for one in found]
+    measured = Measured(units, found, calls)
     step = absolute(progress(regime.title, asked.samples))
     terms = Terms(asked.samples, CONFIDENCE, MARGIN, asked.everyone)
-    decision = race(measured.candidates(), partial(measured, step=step), terms)
+    names = [f"{one.method.name} with {one.shape}" for one in found]
+    decision = race(measured.candidates(names), partial(measured, step=step), terms)
     decision.complete(measured, min(FIRST, asked.samples))
     return _result(regime, asked, decision, found)
-
-
-class _Measured:
-    """Speed-ups of contenders, unit by unit."""
-
-    def __init__(self, units: Units, found: Sequence[Contender], costs: Costs) -> None:
-        self.units, self.found = units, found
-        self.calls = [float(costs.of_call(one.shape.nodes, one.shape.levels, one.shape.widest)) for one in found]
-
-    def candidates(self) -> list[Candidate]:
-        return [
-            Candidate(
-                f"{one.method.name} with {one.shape}",
-                1 / call,
-                (1 + one.shape.levels) / call,
-                dear=one.method.along is None,
-                bounded=one.method.drafts not in (TREES, SEQUENCES),
-                family=None if one.method.drafts is TREES else one.key,
-                steps=tuple((1 + min(level, one.size)) / call for level in range(LONGEST + 1)),
-            )
-            for one, call in zip(self.found, self.calls, strict=True)
-        ]
-
-    def __call__(
-        self, numbers: range, places: Sequence[int], bounds: bool, step: Callable[[int], None] = lambda _: None
-    ) -> FLOAT:
-        keys = {place: self.found[place].bound if bounds else self.found[place].key for place in places}
-        measure = self.units.bounds if bounds else self.units.accepted
-        rows = measure(numbers, list(dict.fromkeys(keys.values())))
-        step(numbers.stop)
-        columns = [(1 + rows[keys[at]][:, : self.found[at].size].sum(axis=1)) / self.calls[at] for at in places]
-        return np.stack(columns, axis=1)
 
 
 def _result(regime: Regime, asked: Asked, decision: Decision, found: Sequence[Contender]) -> Frontier:

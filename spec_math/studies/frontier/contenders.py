@@ -9,20 +9,20 @@ import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from spec_math.block_level.lengths.monte_carlo import GatheredLaws
+from spec_math.block_level.lengths.drafted_chains import GatheredLaws
 from spec_math.block_level.likeliest_tree import likeliest_of_depths, top
 from spec_math.block_level.methods import CHOSEN, STATIC, TREES, Drafts, Method
 from spec_math.language import NGram, Table, standard_library
-from spec_math.language.tempered import KeptRows, TemperedNGram, heated
+from spec_math.language.tempered import KeptRows, heated
 from spec_math.scheme import Tokens
 from spec_math.studies.arguments import spaced
-from spec_math.studies.blocks.comparison import BlockModels, embedded, in_floats, of_n_grams
+from spec_math.studies.blocks.comparison import BlockModels, embedded, in_floats, kept, of_n_grams
 from spec_math.studies.lengths import ceilings
-from spec_math.studies.lengths.units import Key, Stream
+from spec_math.studies.lengths.units import Contender, Key, Shape, Stream, chains
 from spec_math.studies.positions.stream import DefaultModels
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
@@ -34,59 +34,13 @@ LONGEST = 8
 """Drafted tokens in a row, at most."""
 
 
-@dataclass(frozen=True)
-class Shape:
-    """The shape of drafts: nodes, levels, the `widest` level's nodes; K chains where k > 0.
-
-    The chains share their first `stem` tokens, which are counted once.
-
-    >>> str(Shape(48, 6, 8, 8)), str(Shape(32, 4, 32))
-    ('8 chains of 6', 'a tree of 32, depth 4')
-    """
-
-    nodes: int
-    levels: int
-    widest: int
-    k: int = 0
-    stem: int = 0
-
-    def __str__(self) -> str:
-        if self.stem:
-            return f"a stem of {self.stem}, then {self.k} chains of {self.levels - self.stem}"
-        if self.k == 1:
-            return f"one chain of {self.levels}"
-        return f"{self.k} chains of {self.levels}" if self.k else f"a tree of {self.nodes}, depth {self.levels}"
-
-
-class Contender(NamedTuple):
-    """A method with a shape: 1 + the first `size` numbers of what its key measures are its tokens per call."""
-
-    method: Method
-    shape: Shape
-    key: Key
-    size: int
-
-    @property
-    def drafts(self) -> Drafts:
-        """The kind of its drafts."""
-        return self.method.drafts
-
-    @property
-    def bound(self) -> Key:
-        """The key of the bound of its drafts."""
-        return Key(self.method.drafts, self.key.k, self.key.stem)
-
-
 def of_chains(method: Method, k: int, stem: int = 0) -> list[Contender]:
     """Return a method for k chains, below a stem or not, at every lookahead up to `LONGEST`.
 
     >>> str(of_chains(STATIC, 1)[1].shape)
     'one chain of 2'
     """
-    return [
-        Contender(method, Shape(stem + k * (size - stem), size, k, k, stem), Key(method, k, stem), size)
-        for size in range(stem + 1, LONGEST + 1)
-    ]
+    return [chains(method, k, size, stem) for size in range(stem + 1, LONGEST + 1)]
 
 
 DEPTHS = (2, 4, 6, 8)
@@ -288,20 +242,6 @@ def facts(models: BlockModels) -> Facts:
         t, d = (np.asarray(law, dtype=np.float64) for law in laws_after(models, prefix))
         rows.append([t.max(), _bits(t), d.max(), _bits(d), np.minimum(t, d).sum()])
     return Facts(*(float(mean) for mean in np.mean(rows, axis=0)))
-
-
-def kept(models: BlockModels) -> BlockModels:
-    """Return n-gram models that keep the laws that they were asked for last, for one comparison; others as they are.
-
-    >>> table = Table({(): [0.25, 0.75]}, context=0)
-    >>> kept(BlockModels(table, table, ((),), 2, "one table")).target is table
-    True
-    """
-    target, draft = (
-        KeptRows(model) if isinstance(model, NGram | TemperedNGram) else model
-        for model in (models.target, models.draft)
-    )
-    return replace(models, target=target, draft=draft)
 
 
 def laws_after(models: BlockModels, prefix: Tokens) -> tuple[Any, Any]:

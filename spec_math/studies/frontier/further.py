@@ -13,9 +13,7 @@ import numpy as np
 
 from spec_math import array_coin
 from spec_math.block_level import planned_tree, stochastic_beam, univer
-from spec_math.block_level.chain_priorities import Priorities
-from spec_math.block_level.lengths import given_drafts
-from spec_math.block_level.lengths.monte_carlo import GatheredLaws, extended, with_distinct_roots
+from spec_math.block_level.lengths.drafted_chains import GatheredLaws, extended, with_distinct_roots
 from spec_math.block_level.likeliest_tree import as_tree
 from spec_math.block_level.methods import (
     BEAMS,
@@ -35,8 +33,7 @@ from spec_math.block_level.tree import Node, inner
 from spec_math.chance import sample
 from spec_math.scheme import Tokens
 from spec_math.studies.frontier import contenders
-from spec_math.studies.frontier.contenders import Contender, Shape
-from spec_math.studies.lengths.units import Key, Stream, run
+from spec_math.studies.lengths.units import Contender, Key, Shape, Stream, run
 from spec_math.token_level import shared_noise
 
 PLANNED_KS = (2, 4)
@@ -102,15 +99,6 @@ def noise(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: in
                 break
             right[place] = 1.0
         yield key, right
-
-
-def stems(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Rows:
-    """Select one of K chains below a drafted stem by priorities."""
-    for k, own in _own(keys, *DELAYED.values()).items():
-        for key in own:
-            rng = stream(k)
-            drafted = extended(laws, extended(laws, [()], key.stem, rng) * k, lookahead, rng)
-            yield key, given_drafts.selected(laws, drafted, lookahead, Priorities(laws, k, key.stem))
 
 
 def plans(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Rows:

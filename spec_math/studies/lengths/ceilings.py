@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.block_level.lengths.monte_carlo import GatheredLaws
+from spec_math.block_level.lengths.drafted_chains import GatheredLaws
 from spec_math.block_level.methods import BRANCHING, CHAINS, DISTINCT, FAVOURED, SEQUENCES, STEMS
 from spec_math.scheme import Tokens
 from spec_math.studies.lengths.units import Key

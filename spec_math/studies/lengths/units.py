@@ -1,12 +1,13 @@
 """Units of a race of lengths: a prefix with texts that the target writes after it, and drafts after the same prefix.
 
-A unit is known by its number and the seed alone, so that methods can be measured on it in any order.
+A unit is known by its number and the seed alone, so that methods can be measured on it in any order. Contenders are
+methods in a shape of their drafts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,13 +16,13 @@ import numpy as np
 from spec_math import array_coin
 from spec_math.block_level import traversal
 from spec_math.block_level.lengths import given_drafts, recorded_text, target_text
-from spec_math.block_level.lengths.monte_carlo import GatheredLaws, extended, with_distinct_roots
-from spec_math.block_level.methods import DISTINCT, METHODS, Drafts, Method, named
+from spec_math.block_level.lengths.drafted_chains import GatheredLaws, extended, with_distinct_roots
+from spec_math.block_level.methods import METHODS, TREES, Drafts, Method, named
 from spec_math.block_level.tree import Node
-from spec_math.chance import sample
+from spec_math.chance import Coin, sample
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
-from spec_math.sequential.decision import FLOAT
+from spec_math.sequential.decision import FLOAT, Candidate, Decision
 
 TEXTS = 1
 """Texts that the target writes in a unit: two units of one text tell more than one of two."""
@@ -147,7 +148,7 @@ def distinct_roots(
     laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int
 ) -> Iterator[tuple[Key, Any]]:
     """Draft K chains with distinct first tokens, and verify them by recursive rejection and by traversal."""
-    own = [key for key in keys if key.of in METHODS and key.of.drafts is DISTINCT]  # type: ignore[union-attr]
+    own = [key for key in keys if key.of in (REJECTION, TRAVERSAL)]
     for k in sorted({key.k for key in own}):
         rng = stream(k)
         chains = with_distinct_roots(laws, extended(laws, [()] * k, lookahead, rng), k, lookahead, rng)
@@ -160,7 +161,19 @@ def distinct_roots(
                 yield key, given_drafts.distinct_roots(laws, chains, lookahead)
 
 
-TRAVERSAL = named("traversal, distinct first tokens")
+REJECTION, TRAVERSAL = (named(f"{kind}, distinct first tokens") for kind in ("recursive rejection", "traversal"))
+
+
+def programs(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Iterator[tuple[Key, Any]]:
+    """Run the programs of all other methods on K paths that a text does not tell."""
+    for key in keys:
+        if isinstance(key.of, Method) and key.of in METHODS and key.of not in (REJECTION, TRAVERSAL):
+            block = partial(_block, key.of, laws, lookahead, key.k)
+            yield key, _kept(sample(block, stream(key.k)), lookahead)
+
+
+def _block(method: Method, laws: GatheredLaws, lookahead: int, k: int, coin: Coin) -> Tokens:
+    return method.generate(coin, *laws.models, laws.prefix, lookahead, k)
 
 
 def _as_path(chain: Tokens) -> Node:
@@ -177,6 +190,113 @@ def run(laws: GatheredLaws, tree: tuple[Node, ...], lookahead: int, rng: Any) ->
     >>> run(laws, (Node(0),), 2, np.random.default_rng(0))
     [1.0, 0.0]
     """
-    emitted = sample(lambda coin: traversal.verify(coin, tree, laws), rng)
+    return _kept(sample(lambda coin: traversal.verify(coin, tree, laws), rng), lookahead)
+
+
+def _kept(emitted: Tokens, lookahead: int) -> list[float]:
     # The last token is the target's own, or ends the text: it is no accepted token that something follows.
     return [float(place < len(emitted) - 1) for place in range(lookahead)]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The shape of drafts: nodes, levels, the `widest` level's nodes; K chains where k > 0.
+
+    The chains share their first `stem` tokens, which are counted once.
+
+    >>> str(Shape(48, 6, 8, 8)), str(Shape(32, 4, 32))
+    ('8 chains of 6', 'a tree of 32, depth 4')
+    """
+
+    nodes: int
+    levels: int
+    widest: int
+    k: int = 0
+    stem: int = 0
+
+    def __str__(self) -> str:
+        if self.stem:
+            return f"a stem of {self.stem}, then {self.k} chains of {self.levels - self.stem}"
+        if self.k == 1:
+            return f"one chain of {self.levels}"
+        return f"{self.k} chains of {self.levels}" if self.k else f"a tree of {self.nodes}, depth {self.levels}"
+
+
+class Contender(NamedTuple):
+    """A method with a shape: 1 + the first `size` numbers of what its key measures are its tokens per call."""
+
+    method: Method
+    shape: Shape
+    key: Key
+    size: int
+
+    @property
+    def drafts(self) -> Drafts:
+        """The kind of its drafts."""
+        return self.method.drafts
+
+    @property
+    def bound(self) -> Key:
+        """The key of the bound of its drafts."""
+        return Key(self.method.drafts, self.key.k, self.key.stem)
+
+
+def chains(method: Method, k: int, size: int, stem: int = 0) -> Contender:
+    """Return a method for k chains of `size` tokens, below a stem or not.
+
+    >>> from spec_math.block_level.methods import AS_A_BLOCK
+    >>> str(chains(AS_A_BLOCK, 1, 2).shape)
+    'one chain of 2'
+    """
+    return Contender(method, Shape(stem + k * (size - stem), size, k, k, stem), Key(method, k, stem), size)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The values of contenders in units: tokens per call over the latency of a call, 0 < `calls`."""
+
+    units: Units
+    found: Sequence[Contender]
+    calls: Sequence[float]
+
+    def candidates(self, names: Sequence[str], beside: Sequence[bool] = ()) -> list[Candidate]:
+        """Return the candidates of the race by these names; those `beside` it are measured alone."""
+        longest = self.units.lookahead
+        return [
+            Candidate(
+                name,
+                1 / call,
+                (1 + one.shape.levels) / call,
+                dear=one.method.along is None,
+                bounded=one.method.drafts is not TREES,
+                family=None if one.method.drafts is TREES else one.key,
+                steps=tuple((1 + min(level, one.size)) / call for level in range(longest + 1)),
+                beside=apart,
+            )
+            for name, one, call, apart in zip(
+                names, self.found, self.calls, beside or [False] * len(self.found), strict=True
+            )
+        ]
+
+    def in_tokens(self, decision: Decision) -> Decision:
+        """Return a decision with its values in tokens per call."""
+        counted = [
+            one._replace(least=1.0, most=one.most * call, steps=tuple(step * call for step in one.steps))
+            for one, call in zip(decision.candidates, self.calls, strict=True)
+        ]
+        values, bounds = (
+            [rows * call for rows, call in zip(all_rows, self.calls, strict=True)]
+            for all_rows in (decision.values, decision.bounds)
+        )
+        return replace(decision, candidates=counted, values=values, bounds=bounds)
+
+    def __call__(
+        self, numbers: range, places: Sequence[int], bounds: bool, step: Callable[[int], None] = lambda _: None
+    ) -> FLOAT:
+        """Return the values of contenders in some units, or their bounds, [units, places]."""
+        keys = {place: self.found[place].bound if bounds else self.found[place].key for place in places}
+        measure: Any = self.units.bounds if bounds else self.units.accepted
+        rows = measure(numbers, list(dict.fromkeys(keys.values())))
+        step(numbers.stop)
+        columns = [(1 + rows[keys[at]][:, : self.found[at].size].sum(axis=1)) / self.calls[at] for at in places]
+        return np.stack(columns, axis=1)

@@ -12,7 +12,7 @@ import numpy as np
 from spec_math import array_coin
 from spec_math.arrays import Array, count
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.lengths.monte_carlo import GatheredLaws, drafted_masses
+from spec_math.block_level.lengths.drafted_chains import GatheredLaws, drafted_masses
 from spec_math.distribution import restriction
 from spec_math.drafting.correspondence import carried, places
 from spec_math.language import GreedyTokenizer, NGram, TokenizedModel, UntokenisableError, Vocabulary

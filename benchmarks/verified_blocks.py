@@ -1,6 +1,6 @@
 """Blocks of the embedded default: drafted, both models asked for their laws, verified by arrays, against sums of laws.
 
-Run from the project's folder: python -m benchmarks.blocks_monte_carlo
+Run from the project's folder: python -m benchmarks.verified_blocks
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import numpy as np
 
 from benchmarks.table import Row, show
 from spec_math.array_coin import drawn
-from spec_math.block_level.lengths.monte_carlo import Setting, drafted_after_every_prefix, of_every_prefix
+from spec_math.block_level.lengths.recorded_text import along
+from spec_math.block_level.lengths.recorded_text import drawn as drawn_texts
+from spec_math.block_level.methods import AS_A_BLOCK, TOKEN_BY_TOKEN
 from spec_math.field.chain_kernel import Decide, decide_block, decide_chain
 from spec_math.studies.blocks.comparison import embedded
 from spec_math.studies.positions import stream
@@ -25,6 +27,7 @@ CHUNK = 16
 """Blocks in one batch: the laws of 16 blocks are 5 MB, and stay in the second-level cache."""
 
 CHUNKS = 64
+TEXTS = 1000
 BOUND = 1.5
 """Blocks cost no more than so many running sums over the laws that are asked for: reading them, and adding them up."""
 
@@ -90,12 +93,13 @@ def rows(repeats: int = 7) -> list[Row]:
     """Measure every promise."""
     models, rng = embedded(), np.random.default_rng(0)
     contexts = np.stack([models.target.context(prefix) for prefix in models.prefixes])  # type: ignore[attr-defined]
-    setting = Setting(models.target, models.draft, models.prefixes, (1,), LOOKAHEAD)
-    exact = of_every_prefix(drafted_after_every_prefix(setting, 40, np.random.default_rng(0)))
+    starts = [models.prefixes[int(place)] for place in rng.integers(len(models.prefixes), size=TEXTS)]
+    texts = drawn_texts(models.target, models.draft, starts, LOOKAHEAD, rng)
+    found = along(texts, [(TOKEN_BY_TOKEN, 1), (AS_A_BLOCK, 1)]).accepted
     measured: list[Row] = []
     for name, decide, known in (
-        ("decide_chain", decide_chain, exact.token_by_token[-1]),
-        ("decide_block", decide_block, exact.as_a_block[-1]),
+        ("decide_chain", decide_chain, found[TOKEN_BY_TOKEN, 1]),
+        ("decide_block", decide_block, found[AS_A_BLOCK, 1]),
     ):
         blocks(decide, contexts[:CHUNK], rng)
         clocks, ratios = [], []
@@ -112,7 +116,7 @@ def rows(repeats: int = 7) -> list[Row]:
         what = f"blocks by {name}, V = {models.size:,}, L = {LOOKAHEAD}, one core"
         against = (
             f"a running sum over each law asked for, {median(speeds):,.0f} blocks a second here; {shares}; "
-            f"{tokens:.3f} tokens a block, {known.value:.3f} by conditional means"
+            f"{tokens:.3f} tokens a block, {1 + known.sum(axis=1).mean():.2f} along {TEXTS:,} texts"
         )
         spread = f"{min(ratios):.3g}..{max(ratios):.3g}"
         measured.append(Row(what, median(ratios), BOUND, "×", spread, against))
