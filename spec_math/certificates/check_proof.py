@@ -191,7 +191,7 @@ class Proof:
             term, values = plus({}, self.one, fraction(number)), (fraction(number),)
             for place, power in Counter(places).items():
                 term, values = times(term, facts[place][0], power), product(values, known[key(facts[place][0])], power)
-            demand(signs_of(values) <= ({0, 1} if factor is None else {0}), f"a term of the witness may be below 0 {where}")
+            demand(signs_of(values) <= ({0, 1} if factor is None else {0}), f"a term of a witness may be < 0 {where}")
             total = plus(total, times(term, self.one if factor is None else self.polynomials[factor]))
             positive = positive or signs_of(values) == {1}
         demand(positive and not total, f"the witness has no positive term, or does not sum to 0, {where}")
