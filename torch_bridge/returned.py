@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any
+import importlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
 
 from spec_math.pathwise.atom import ExploreError
-from spec_math.samplers.told import Part
+
+Part = Literal["tokens", "count", "length", "index", "token", "law", "_"]
+"""A part of an answer: emitted tokens, how many drafts were kept, how many of the tokens count, the accepted draft's
+index or None, the next token, a distribution to draw it from, or nothing."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """Values of parameters by name and as they were told, the parts of an answer, the temperature that is judged."""
+
+    values: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    texts: tuple[str, ...] = ()
+    returns: tuple[Part, ...] = ()
+    temperature: Fraction = Fraction(1)
+
 
 ONE = ("token_id", "token", "next_token", "sampled_token", "output_token", "emitted_token")
 MANY = ("accepted_tokens", "tokens", "token_ids", "output_token_ids", "emitted_tokens", "accepted_token_ids")
@@ -18,30 +36,43 @@ AFTER = ("bonus_token", "resample_token", "resampled_token", "corrected_token", 
 KEPT = ("accepted", "is_accepted", "accept")
 
 
-def generated(raw: Any, prompt: Sequence[int], most: int) -> tuple[int, ...]:
+class UnreadError(ExploreError):
+    """An answer in which no tokens are understood; `readings` are lines of which one may read it."""
+
+    def __init__(self, said: str, raw: Any) -> None:
+        self.readings = readings(raw)
+        super().__init__(f"{said}; in an adapter it is one of: {'; '.join(self.readings)}" if self.readings else said)
+
+
+class Decided(tuple[int, ...]):
+    """A token beside the decision not to accept the draft; `again` says that it is the draft itself."""
+
+    again = False
+
+
+def generated(raw: Any, prompt: Any, most: int = 0) -> tuple[int, ...]:
     """Return the new tokens of a generated text, with the prompt or without it: `most` of them are fewer than it.
 
     Raises:
         ExploreError: it is not understood which tokens are new.
 
-    >>> generated(torch.tensor([[0, 1, 0, 2]]), (0, 1, 0), 2), generated([2], (0, 1, 0), 2)
+    >>> generated(torch.tensor([[0, 1, 0, 2]]), (0, 1, 0)), generated([2], torch.tensor([[0, 1, 0]]))
     ((2,), (2,))
     """
-    tokens = _tokens_in(raw)
-    if len(tokens) > len(prompt) and tokens[: len(prompt)] == [*prompt]:
-        return tuple(tokens[len(prompt) :])
+    tokens, before = _tokens_in(raw), np.asarray(prompt).reshape(-1).tolist()
+    most = most or max(1, len(before) - 2)
+    if len(tokens) > len(before) and tokens[: len(before)] == before:
+        return tuple(tokens[len(before) :])
     if not tokens or len(tokens) > most:
         raise ExploreError(
-            f"it returned {len(tokens)} tokens after a prompt of {len(prompt)} and {most} at most to come: it is not "
+            f"it returned {len(tokens)} tokens after a prompt of {len(before)} and {most} at most to come: it is not "
             "understood which of them are new"
         )
     return tuple(tokens)
 
 
-def verified(raw: Any, tokens: Sequence[int], refused: set[bool] | None = None) -> tuple[int, ...]:
+def verified(raw: Any, tokens: Sequence[int]) -> tuple[int, ...]:
     """Return the tokens emitted: of a row, padded by −1; of a number of accepted drafts and the token after them.
-
-    `refused` takes in, for drafts that it says it did not accept, whether the token beside them is the draft itself.
 
     Raises:
         ExploreError: it is not understood what was returned.
@@ -52,47 +83,103 @@ def verified(raw: Any, tokens: Sequence[int], refused: set[bool] | None = None) 
     if isinstance(raw, tuple) and len(raw) == 2 and type(raw[0]) is int and getattr(raw[1], "ndim", None) == 0:
         return _kept_and_next(raw[0], raw[1], tokens)
     if isinstance(raw, tuple) and len(raw) == 2 and isinstance(raw[0], bool | np.bool_) and len(tokens) == 1:
-        return (_decided(bool(raw[0]), _one(raw[1]), tokens, refused),)
-    found = _tokens_in(_of_record(raw, tokens, refused))
+        return _decided(bool(raw[0]), _one(raw[1]), tokens)
+    record = _of_record(raw, tokens)
+    if isinstance(record, Decided):
+        return record
+    found = _tokens_in(record)
+    # A row as long as can be, and a number that may say how much of it is emitted.
+    beside = [_one(one) for one in raw[1:] if len(_may_be(one)) > 2] if type(raw) is tuple else []
+    whole = len(found) == len(tokens) + 1 and -1 not in found
+    if whole and any(one < len(tokens) or one == len(found) for one in beside):
+        raise UnreadError("it returned tokens and a number, which may say how many of them are emitted", raw)
     # A list of two on every path is left open by the judge; a row of two may be padded besides.
     pair = len(found) == 2 and len(tokens) > 1 and not isinstance(raw, tuple) and not is_dataclass(raw)
     if pair and not (isinstance(raw, list) and -1 not in found):
-        raise ExploreError(
-            "it returned two numbers: they may be how many drafts were accepted and the token after them; say which "
-            "with --returns count,token or --returns tokens, or wrap it so that it returns the tokens emitted"
-        )
-    end = next((place for place, token in enumerate(found) if token == -1), len(found))
-    if any(token != -1 for token in found[end:]):
-        raise ExploreError(f"it returned {found}: tokens after −1, which are not understood")
+        said = "it returned two numbers, which may be tokens, or a count and a token; say so with --returns count,token"
+        raise UnreadError(said, raw)
+    return before_padding(found)
+
+
+def before_padding(row: Any, pad: int = -1) -> tuple[int, ...]:
+    """Return the tokens of a row before its padding.
+
+    Raises:
+        ExploreError: it is no row of tokens, begins with padding, or has tokens after it.
+
+    >>> before_padding(torch.tensor([[2, 1, 9, 9]]), pad=9)
+    (2, 1)
+    """
+    found = _tokens_in(row)
+    end = next((place for place, token in enumerate(found) if token == pad), len(found))
+    if any(token != pad for token in found[end:]):
+        raise ExploreError(f"it returned {found}: tokens after {pad}, which are not understood".replace("-", "−"))
     if not end:
         raise ExploreError("it returned no token at all")
     return tuple(found[:end])
 
 
-def as_told(raw: Any, tokens: Sequence[int], parts: Sequence[Part]) -> tuple[int, ...]:
-    """Return the tokens emitted, by the parts of an answer that the caller told; a law is drawn from.
+def emitted(raw: Any, tokens: Sequence[int], parts: str | Sequence[Part]) -> tuple[int, ...]:
+    """Return the tokens emitted, by the parts of an answer in order; a distribution is drawn from.
 
     Raises:
         ExploreError: it returned something else.
 
-    >>> as_told(torch.tensor([[1, 0]]), (2, 2), ("count", "token"))
-    (2, 0)
+    >>> emitted(torch.tensor([[1, 0]]), (2, 2), "count,token"), emitted((None, 1), (2, 2), "index,token")
+    ((2, 0), (1,))
+    >>> emitted(([2, 0, 0], 2), (2, 2), "tokens,length"), emitted((7, 1, [0, 0, 1.0]), (2, 2), "_,count,law")
+    ((2, 0), (2, 2))
     """
+    parts = parts_of(parts) if isinstance(parts, str) else parts
     listed: list[Any] = [*raw] if isinstance(raw, tuple) else [raw]
     if len(listed) == 1 and len(parts) > 1 and hasattr(listed[0], "reshape"):
         listed = [*listed[0].reshape(-1)]
     if len(listed) != len(parts):
-        raise ExploreError(f"it returned {len(listed)} parts, where --returns names {len(parts)}")
+        raise UnreadError(f"it returned {len(listed)} parts, where --returns names {len(parts)}", raw)
     found = dict(zip(parts, listed, strict=True))
+    if "length" in found:
+        return tuple(_tokens_in(found["tokens"])[: _one(found["length"])])
     if "tokens" in found:
         after = (_one(found["token"]),) if "token" in found else ()
         return (*(token for token in _tokens_in(found["tokens"]) if token != -1), *after)
-    if "law" in found:
+    if found.get("index") is not None:
+        return (int(tokens[_one(found["index"])]),)
+    if "law" in found and found.get("token") is None:
         law = torch.as_tensor(found["law"])
         found["token"] = torch.multinomial(law.reshape(1, -1), 1)[0, 0]
     if "count" not in found:
         return (_one(found["token"]),)
     return _kept_and_next(_one(found["count"]), found["token"], tokens)
+
+
+def readings(raw: Any) -> tuple[str, ...]:
+    """Return lines of an adapter of which one may read an answer, three at most, by what its parts look like.
+
+    >>> readings((torch.tensor(0), 1, torch.tensor([0.5, 0.5])))[:2]
+    ('return emitted(returned, tokens, "count,_,law")', 'return emitted(returned, tokens, "_,count,law")')
+    """
+    record = is_dataclass(raw) or hasattr(raw, "_fields")
+    names = [one.name for one in fields(raw)] if is_dataclass(raw) else [*getattr(raw, "_fields", ())]
+    listed = [getattr(raw, one) for one in names] if record else [*raw] if isinstance(raw, tuple) else [raw]
+    value = "returned" if not record else f"({', '.join(f'returned.{one}' for one in names)},)"
+    read = [
+        ",".join(parts)
+        for parts in product(*map(_may_be, listed))
+        if sorted(part for part in parts if part != "_") in _ANSWERS
+    ]
+    read.sort(key=lambda text: ("law" not in text, text.count("_"), "index" in text or "token" in text))
+    return tuple(f'return emitted({value}, tokens, "{text}")' for text in read[:3])
+
+
+def _may_be(part: Any) -> tuple[Part, ...]:
+    if part is None:
+        return ("index", "_")
+    array = np.asarray(part) if not isinstance(part, str) else np.zeros(0)
+    if array.dtype.kind == "f":
+        return ("law", "_") if array.size > 1 else ("_",)
+    if array.dtype.kind not in "iu":
+        return ("_",)
+    return ("count", "token", "length", "index", "_") if array.size == 1 else ("tokens", "_")
 
 
 def _kept_and_next(many: int, token: Any, tokens: Sequence[int]) -> tuple[int, ...]:
@@ -107,13 +194,66 @@ DECISION = (
 )
 
 
-def _decided(accepted: bool, token: int, tokens: Sequence[int], refused: set[bool] | None) -> int:
-    if refused is not None and not accepted:
-        refused.add(token == int(tokens[0]))
-    return token
+def _decided(accepted: bool, token: int, tokens: Sequence[int]) -> tuple[int, ...]:
+    if accepted:
+        return (token,)
+    found = Decided((token,))
+    found.again = token == int(tokens[0])
+    return found
 
 
-def _of_record(raw: Any, tokens: Sequence[int], refused: set[bool] | None) -> Any:
+def parts_of(text: str) -> tuple[Part, ...]:
+    """Read what a function returns, in order: "count,token", "tokens,_", "_,count,law".
+
+    Raises:
+        ValueError: a word is unknown, or the words do not make emitted tokens.
+    """
+    said = [word.strip() for word in text.split(",")]
+    found = tuple(known for word in said for known in get_args(Part) if known == word)
+    told = sorted(part for part in found if part != "_")
+    if len(found) != len(said) or told not in _ANSWERS:
+        raise ValueError(
+            "the parts of the return value are listed in order, with _ for a part to skip, as one of "
+            f"{', '.join(repr(','.join(one)) for one in _ANSWERS)}; got {text!r}"
+        )
+    return found
+
+
+_ANSWERS = (
+    *(["tokens"], ["token"], ["law"], ["token", "tokens"], ["length", "tokens"], ["law", "token"]),
+    *(["count", "token"], ["count", "law"], ["index", "token"], ["index", "law"]),
+)
+
+
+def values_of(fn: Callable[..., Any], given: Sequence[str]) -> dict[str, Any]:
+    """Read values of parameters, each written name=expression, as the module of the function understands it.
+
+    An expression may also be module:expression, where it needs a name that the function's module has not.
+
+    Raises:
+        ValueError: one is not written so, the function has no such parameter, or it cannot be evaluated.
+    """
+    plain: Any = inspect.unwrap(fn)
+    names = list(inspect.signature(fn).parameters)
+    found: dict[str, Any] = {}
+    for one in given:
+        name, equals, written = (part.strip() for part in one.partition("="))
+        if not equals or not written:
+            raise ValueError(f"a value is given as name=expression; got {one!r}")
+        if name not in names:
+            raise ValueError(f"a value is given for {name!r}, which is not one of the parameters: {', '.join(names)}")
+        module, colon, rest = written.partition(":")
+        space = getattr(plain, "__globals__", {})
+        if colon and module.replace(".", "").isidentifier():
+            space, written = vars(importlib.import_module(module)), rest
+        try:
+            found[name] = eval(written, dict(space))
+        except Exception as error:  # whatever the expression does
+            raise ValueError(f"the value of {name}, {written!r}, cannot be made: {error}") from error
+    return found
+
+
+def _of_record(raw: Any, tokens: Sequence[int]) -> Any:
     """Return the tokens that an object of somebody's class holds, read from its fields; other answers as they are."""
     if not is_dataclass(raw) or isinstance(raw, type):
         return raw
@@ -126,8 +266,9 @@ def _of_record(raw: Any, tokens: Sequence[int], refused: set[bool] | None) -> An
     elif not many and len(one) == 1:
         token = _one(_entry(held[one[0]]))
         kept = next((name for name in KEPT if name in held), None)
-        return [token if kept is None else _decided(bool(held[kept]), token, tokens, refused)]
-    raise ExploreError(f"it returned {type(raw).__name__} with {', '.join(held)}, in which no tokens are understood")
+        return [token] if kept is None else _decided(bool(held[kept]), token, tokens)
+    said = f"it returned {type(raw).__name__} with {', '.join(held)}, in which no tokens are understood"
+    raise UnreadError(said, raw)
 
 
 def _entry(token: Any) -> Any:
@@ -157,4 +298,4 @@ def _tokens_in(raw: Any) -> list[int]:
         if all(isinstance(one, int | np.integer) or getattr(one, "ndim", 1) == 0 for one in listed):
             return [int(one) for one in listed]
     shown = f"{type(first).__name__} of {first.dtype} {list(first.shape)}" if array else type(raw).__name__
-    raise ExploreError(f"it returned {shown}, in which no row of tokens is found")
+    raise UnreadError(f"it returned {shown}, in which no row of tokens is found", raw)

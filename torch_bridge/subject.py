@@ -6,10 +6,12 @@ takes is read from its names, and said in the verdict; what is not understood is
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import islice, product
 from math import exp
 from typing import Any, get_args
 
@@ -18,17 +20,18 @@ import torch
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.followed import SOURCES
 from spec_math.samplers import subject
-from spec_math.samplers.call import Call
+from spec_math.samplers.call import Call, asking, listed_of, not_understood
 from spec_math.samplers.counts import checked_sampler
-from spec_math.samplers.signature import Signature, as_it_is, bound, is_method
+from spec_math.samplers.generators import source_of
+from spec_math.samplers.signature import Signature, as_it_is
 from spec_math.samplers.subject import Numbers, Subject
-from spec_math.samplers.told import Told, parts_of, values_of
 from spec_math.samplers.words import Given, Role, name_of, roles_of
 from spec_math.verdict import Verdict
+from torch_bridge import adapters
+from torch_bridge.adapters import Adapter
 from torch_bridge.randomness.source import torch_source
-from torch_bridge.returned import DECISION, as_told, generated, verified
-from torch_bridge.toy_models import table_models
-from torch_bridge.ways import Round, Way, said, ways_of
+from torch_bridge.returned import DECISION, Decided, Told, UnreadError, parts_of, values_of
+from torch_bridge.ways import Way, opened, said, ways_of, written
 
 TYPES = ("float64", "float32", "float16", "bfloat16")
 
@@ -50,16 +53,30 @@ def subject_of(
     >>> subject_of(lambda target, draft: int(torch.multinomial(target, 1))).numbers.name
     'torch.float32'
     """
+    if isinstance(fn, Adapter):
+        first, *others = (_subject(fn, grid, "the adapter writes", dtype) for dtype in fn.dtypes)
+        return replace(first, variants=tuple(others))
+    numbers = numbers or subject.written_beside(fn)
     said = roles_of(roles, get_args(Given))
     plain = {key: role for key, role in said.items() if role in get_args(Role)}
-    found = subject.subject_of(fn, shape, numbers if numbers in subject.NUMBERS else None, grid, plain)
+    found = subject.subject_of(fn, shape, numbers if numbers in (None, *subject.NUMBERS) else "float64", grid, plain)
     found = replace(found, sources=(*SOURCES, torch_source))
     known = told or Told()
-    only = plain != said or known.anything
-    signature = as_it_is(fn, said, known.values) if numbers is None else None
-    ways = [] if signature is None else [_subject(signature, way, known, grid) for way in ways_of(signature)]
+    only = plain != said or known != Told()
+    signature = as_it_is(fn, said, known.values)
+    ways = (
+        [_way(signature, way, known, grid) for way in ways_of(signature)]
+        if (numbers is None and signature.whole)
+        else []
+    )
     if ways and (found.call.unclear or only) and shape is None:
         return replace(ways[0], variants=tuple(ways[1:]))
+    if found.call.unclear and (signature.takes or signature.open):
+        meant = ways_of(signature)[0]
+        found = replace(found, written=partial(_tried, signature, known))
+        if signature.open and {taken for _, taken in signature.takes} - {*get_args(Role)}:
+            unclear = not_understood(found.call.name, listed_of(fn), opened(signature, meant, known))
+            found = replace(found, call=replace(found.call, unclear=unclear))
     if only:
         raise ValueError(
             f"{found.call.unclear or 'numbers and shapes'}; values, answers and temperatures are told of functions "
@@ -79,9 +96,8 @@ def subject_of(
 
 def told_subject_of(told: tuple[Sequence[str], str | None, str | None], fn: Callable[..., Any], *args: Any) -> Subject:
     """Return a function as a subject, with values, the parts of an answer and a temperature as a caller writes them."""
-    values, returns, heat = told
-    parts = parts_of(returns) if returns is not None else ()
-    known = Told(values_of(fn, values), parts, Fraction(heat or "1"))
+    parts = parts_of(told[1]) if told[1] is not None else ()
+    known = Told(values_of(fn, told[0]), tuple(told[0]), parts, Fraction(told[2] or "1"))
     shape, numbers, grid, roles = (*args, *(None,) * 4)[:4]
     return subject_of(fn, shape, numbers, grid, roles, known)
 
@@ -115,74 +131,87 @@ LOGITS = 4 * DEEPEST + WIDEST + 5
 """A mass of a softmax of logits is off by a factor 1 ± (4D + V + 5)·u, as `engines.judged.token_bound` derives."""
 
 
-Laws = tuple[torch.Tensor, torch.Tensor, Sequence[int]]
-"""Laws [L + 1, V] and [L, V] by position, or [V] each, and the drafted tokens."""
+def _way(found: Signature, way: Way, told: Told, grid: int | None) -> Subject:
+    """Return a function as a subject that is called in a way: by the text that an adapter has."""
+    text = written(found, way, told)
+    words, alike = said(found, way, told), said(found, replace(way, whole=False), told)
+    made = _made(text, found)
+    one = _subject(made, grid, words, way.dtype, getattr(found.fn, "__name__", "sampler"))
+    return replace(one, alike=alike, written=lambda: asking(text, _read(made) or ()))
 
 
-def _subject(found: Signature, way: Way, told: Told, grid: int | None) -> Subject:
+def _made(text: str, found: Signature) -> Adapter:
+    space: dict[str, Any] = {**vars(adapters), "judged": found.fn}
+    exec(compile(text, __file__, "exec"), space)  # under this file's name: what it raises is no error of the user's
+    return space["sampler"]
+
+
+def _tried(found: Signature, told: Told) -> str:
+    """Return the text of the first way in which a function runs, with some choice for what is not understood of it."""
+    ways = ways_of(found)
+    if "while " in source_of(found.fn):  # which some choice may run for ever
+        return written(found, ways[0], told)
+    for way in ways:
+        text, few = written(found, way, told), opened(found, way, told)
+        for chosen in islice(product(*few.values()), 32):
+            filled = text
+            for name, value in zip(few, chosen, strict=True):
+                line = f"{name.removeprefix('self.')}={value},"
+                filled = filled.replace(f"# {line}  # open", line, 1)
+            read = _read(_made(filled, found))
+            if read is not None:
+                return asking(text, read)
+    return written(found, ways[0], told)
+
+
+def _read(one: Adapter) -> tuple[str, ...] | None:
+    """Return what may read the answers of an adapter: nothing where they are read, and None where it raises."""
+    rows = torch.tensor([[0.25, 0.75], [0.5, 0.5], [0.75, 0.25]], dtype=one.dtypes[0])
+    run = _subject(one, None, "", one.dtypes[0]).fn
+    given = (rows, rows[:2].flip(0))
+    drafts = inspect.signature(one.fn).parameters.keys() & {"token", "tokens"}
+    for _ in range(4):
+        try:
+            _ = run(*([1] if "token" in drafts else [(1, 0)] if drafts else []), *given)
+        except UnreadError as error:
+            return tuple(
+                one.replace(" tokens,", " token[None],") if "token" in drafts else one for one in error.readings
+            )
+        except Exception:  # whatever it raises, it was not meant so
+            return None
+    return ()
+
+
+def _subject(one: Adapter, grid: int | None, words: str, dtype: torch.dtype, name: str = "sampler") -> Subject:
     refused: set[bool] = set()
+    parameters = [*inspect.signature(one.fn).parameters]
+    single, drafts = "token" in parameters, "token" in parameters or "tokens" in parameters
 
     def sampler(*given: Any) -> Any:
         *tokens, target, draft = given
-        drafted = tokens if found.single or not tokens else tokens[0]
-        return _called(found, way, told, (target, draft, drafted), refused)
+        if target.dim() == 1:
+            target, draft = target.repeat(2, 1), draft[None]
+        _check_laws(target)
+        row = torch.tensor(tokens if single else tokens[0] if tokens else (), dtype=torch.int64)
+        values = {"tokens": row, "token": row[0] if single else row, "target": target, "draft": draft}
+        answer = one.fn(**{name: values[name] for name in parameters})
+        if isinstance(answer, Decided):
+            refused.add(answer.again)
+        return answer
 
-    sampler.__qualname__ = sampler.__name__ = getattr(found.fn, "__name__", "sampler")
-    drafts: tuple[tuple[str, Role], ...] = (("token" if found.single else "tokens", "tokens"),)
-    laws: tuple[tuple[str, Role], ...] = ("target", "target"), ("draft", "draft")
-    takes = (*drafts[: found.given_drafts], *laws)
-    call = Call(name_of(sampler), takes, len(takes), found.single)
-    unit = LOGITS * torch.finfo(way.dtype).eps / 2
-    numbers = Numbers(str(way.dtype), rows_of(way.dtype), tuple, unit)
-    return Subject(
-        sampler,
-        call,
-        numbers,
-        (*SOURCES, torch_source),
-        grid,
-        said=said(found, way, told),
-        chain=not found.single,
-        fixed=found.fixed,
-        text=found.has("length"),
-        doubt=lambda: DECISION if refused == {True} else "",
-        alike=said(found, replace(way, whole=False), told),
-    )
+    sampler.__qualname__ = sampler.__name__ = name
+    takes: tuple[tuple[str, Role], ...] = (("token" if single else "tokens", "tokens"),)
+    takes = (*takes[:drafts], ("target", "target"), ("draft", "draft"))
+    numbers = Numbers(str(dtype), rows_of(dtype), tuple, LOGITS * torch.finfo(dtype).eps / 2)
+    call = Call(name_of(sampler), takes, len(takes), single)
+    subject = Subject(sampler, call, numbers, (*SOURCES, torch_source), grid, said=words, alike=words, text=one.length)
+    fixed, doubt = drafts and "draft" not in parameters, lambda: DECISION if refused == {True} else ""
+    return replace(subject, chain=not single, fixed=fixed, doubt=doubt, written=lambda: "sampler = judged\n")
 
 
 def rows_of(dtype: torch.dtype) -> Callable[[Any], torch.Tensor]:
     """Return what makes exact rows tensors of a type."""
     return lambda given: torch.from_numpy(subject.in_float64(given)).to(dtype)
-
-
-def _called(found: Signature, way: Way, told: Told, given: Laws, refused: set[bool]) -> Any:
-    """Call the function on rows of laws by position [L + 1, V] and [L, V], and return the tokens that it emits."""
-    target, draft, tokens = given
-    if target.dim() == 1:
-        target, draft = target[None].expand(2, -1), draft[None]
-    _check_laws(target)
-    lookahead, horizon = len(draft), len(target)
-    prompt = tuple(place % 2 for place in range(lookahead + horizon + 4))
-    models = table_models(_by_place(target), _by_place(draft), prompt, way.form, way.dtype)
-    one = Round(found, way, target, draft, tuple(map(int, tokens)), prompt, told.temperature, models)
-    has = {"cache": way.last, "key": way.numpy}
-    values: dict[str, Any] = {name: one.value_of(name, kind) for name, kind in found.takes if has.get(kind, True)}
-    values |= told.values
-    mine = {name.removeprefix("self."): values.pop(name) for name in list(values) if name.startswith("self.")}
-    fn = bound(found.fn, mine) if is_method(found.fn) else found.fn
-    if found.has("places"):
-        for model in models:
-            model(torch.tensor([prompt]), input_pos=torch.arange(len(prompt)))
-    raw = fn(**values)
-    if told.returns:
-        return as_told(raw, one.tokens, told.returns)
-    if found.models and not found.given_drafts:
-        return generated(raw, prompt, lookahead + horizon + 2)
-    return verified(raw, one.tokens, refused)
-
-
-def _by_place(laws: torch.Tensor) -> Callable[[tuple[int, ...]], Any]:
-    listed = laws.double().numpy()
-    return lambda text: listed[len(text) % len(listed)]
 
 
 def _check_laws(laws: torch.Tensor) -> None:

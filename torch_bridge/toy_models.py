@@ -16,7 +16,7 @@ Form = Literal["object", "tensor", "tuple", "pair", "masses"]
 """What a call returns: an object with .logits and .past_key_values, the logits alone, (logits, cache), (logits, cache)
 with a cache that is a pair of a tensor [B, 1, n, 1] and nothing, or masses in NumPy."""
 
-IDS = ("input_ids", "idx", "ids", "x", "tokens", "inputs", "input")
+IDS = ("input_ids", "idx", "ids", "x", "tokens", "inputs", "input", "inputs_embeds")
 CACHES = ("past_key_values", "past_key_value", "cache", "past", "kv_cache", "layer_past")
 
 
@@ -72,7 +72,11 @@ class TableModel:
     the caller likes; `input_pos` says where tokens stand in a text that the model keeps, which begins with the prompt.
     Rows inside the prompt hold the first law moved by one token, which is not to be used.
 
-    Made by `table_models`, anew for each run, for it may keep a text.
+    Made anew for each run, for it may keep a text.
+
+    >>> model = TableModel(lambda text: [0.5, 0.5] if text else [1, 0], [1, 0, 1])
+    >>> model(torch.tensor([[1, 0, 1, 0]])).logits[0, -2:].softmax(-1).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
     """
 
     def __init__(self, law: Model, prompt: Sequence[int], form: Form = "object", dtype: Any = torch.float32) -> None:
@@ -86,6 +90,7 @@ class TableModel:
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Return the logits [B, n, V] of the token after each of the given ones, in the model's form."""
         ids: Any = args[0] if args else next(named[one] for one in IDS if named.get(one) is not None)
+        ids = ids[..., 0].round() if isinstance(ids, torch.Tensor) and ids.is_floating_point() else ids  # embeddings
         one_row = not isinstance(ids, torch.Tensor) or ids.dim() == 1
         rows = torch.as_tensor(ids, dtype=torch.int64).reshape(1, -1) if one_row else ids.long()
         places = named.get("input_pos")
@@ -110,6 +115,10 @@ class TableModel:
         return (logits, held) if self.form == "tuple" else TableOutput(logits, held)
 
     forward = __call__
+
+    def embed(self, ids: torch.Tensor) -> torch.Tensor:
+        """Return embeddings [..., 1] of tokens, which a call takes in their place."""
+        return ids.to(self.dtype)[..., None]
 
     def _at(self, rows: torch.Tensor, places: list[int]) -> tuple[torch.Tensor, list[list[tuple[int, ...]]]]:
         """Write tokens at their places into the kept text, and return it with what stands up to each of them."""
@@ -150,18 +159,6 @@ class TableOutput:
 
     def __getitem__(self, place: Any) -> Any:
         return getattr(self, place) if isinstance(place, str) else (self.logits, self.past_key_values)[place]
-
-
-def table_models(
-    target: Model, draft: Model, prompt: Sequence[int], form: Form = "object", dtype: torch.dtype = torch.float32
-) -> tuple[TableModel, TableModel]:
-    """Return table models of the target and of the draft, which go on after a prompt.
-
-    >>> model, _ = table_models(lambda text: [0.5, 0.5] if text else [1, 0], lambda text: [1, 0], [1, 0, 1])
-    >>> model(torch.tensor([[1, 0, 1, 0]])).logits[0, -2:].softmax(-1).tolist()
-    [[1.0, 0.0], [0.5, 0.5]]
-    """
-    return TableModel(target, prompt, form, dtype), TableModel(draft, prompt, form, dtype)
 
 
 def _tokens_of(cache: Any, rows: int) -> torch.Tensor:

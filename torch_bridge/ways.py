@@ -1,22 +1,21 @@
-"""The ways in which a public sampler may be meant to be called, and what each gives to its parameters."""
+"""The ways in which a public sampler may be meant to be called, each written as the function of an adapter."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import torch
 
-from spec_math.samplers.signature import Signature, made, record_of
+from spec_math.samplers.call import choices
+from spec_math.samplers.generators import generator_for, source_of
+from spec_math.samplers.signature import Signature, is_method
 from spec_math.samplers.subject import names
-from spec_math.samplers.told import Told
-from spec_math.samplers.words import Taken
+from spec_math.samplers.words import Taken, taken_by
+from torch_bridge.returned import Told
 from torch_bridge.toy_models import Form
 
 ANSWERS: dict[Form, str] = {
@@ -31,19 +30,7 @@ ANSWERS: dict[Form, str] = {
 
 def said(found: Signature, way: Way, told: Told) -> str:
     """Return in words how a function is called, and what it is taken to return where that was told."""
-    heat = told.temperature
-    fields = {
-        "answers": ANSWERS[way.form],
-        "draft": "masses of the drafted tokens" if way.masses else "distributions",
-        "prompt": "the prompt's last token" if way.last else "a prompt",
-        "length": "a length of the whole text" if way.whole else "a length",
-        "heat": f"{float(heat):g}",
-        "sampled": str(heat != 0),
-        "greedy": str(heat == 0),
-        "cache": "the target's cache of the prompt before" if way.last else "",
-        "processor": "None" if heat == 0 else "one that divides by the temperature",
-        "record": "token" if way.drawn else "likeliest token",
-    }
+    fields = _fields(found, way, told)
     meaning = [(name, _GIVEN[taken][0].format(**fields)) for name, taken in found.takes]
     listed = "; ".join(f"{name}: {words}" for name, words in meaning if words)
     listed += "".join(f"; {name}: {value!r}, as told" for name, value in told.values.items())
@@ -110,143 +97,159 @@ def ways_of(found: Signature) -> list[Way]:
     return [Way(numpy=numpy, **dict(zip(options, one, strict=True))) for one in product(*options.values())]
 
 
-@dataclass(frozen=True)
-class Round:
-    """One round of a case, as a way of calling gives it to a function.
+def written(found: Signature, way: Way, told: Told) -> str:
+    """Return an adapter's function `sampler`, which calls the function `judged` in this way: the text that is run.
 
-    Laws [L + 1, V] and [L, V] by position, the drafted tokens, the prompt, a temperature, and the target's model
-    and the draft's.
+    What is not understood of the function is commented out, in the lines of which one is to be chosen.
     """
-
-    found: Signature
-    way: Way
-    target: torch.Tensor
-    draft: torch.Tensor
-    tokens: tuple[int, ...]
-    prompt: tuple[int, ...]
-    heat: Fraction
-    models: tuple[Any, Any]
-
-    @property
-    def judged(self) -> torch.Tensor:
-        """The target's laws [L + 1, V] at the temperature."""
-        if self.heat == 0:
-            return torch.nn.functional.one_hot(self.target.argmax(-1), self.target.shape[-1]).to(self.target.dtype)
-        if self.heat == 1:
-            return self.target
-        powers = self.target ** (1 / float(self.heat))
-        return powers / powers.sum(-1, keepdim=True)
-
-    def value_of(self, name: str, kind: Taken) -> Any:
-        """Return what is given to a parameter."""
-        value = _GIVEN[kind][1](self, name)
-        return value.numpy() if self.way.numpy and isinstance(value, torch.Tensor) else value
-
-    def laid(self, rows: torch.Tensor) -> Any:
-        """Return laws or tokens by position as the function takes them."""
-        # Copies: a function that writes into its arguments must not spoil the next path.
-        if self.found.single:
-            return rows[0].clone()
-        floats = rows.is_floating_point()
-        if LISTED.match(self.found.annotation(self.found.name_of("draft" if floats else "tokens"))):
-            return [row[None].clone() for row in rows] if floats else rows.tolist()
-        return rows[None].clone() if self.way.batch else rows.clone()
-
-    def given_target(self) -> torch.Tensor:
-        """Return the target's laws that are given, with the one after all drafts or without it."""
-        return self.target[:-1] if self.way.cut else self.target
-
-    def of_drafts(self, rows: torch.Tensor) -> torch.Tensor:
-        """Return the masses [L] of the drafted tokens."""
-        return torch.stack([rows[place, token] for place, token in enumerate(self.tokens)])
+    fields, has = _fields(found, way, told), {"cache": way.last, "key": way.numpy}
+    lines: dict[bool, list[str]] = {True: [], False: []}
+    for name, taken in found.takes:
+        if has.get(taken, True):
+            own = {**fields, "name": name, "count": _count(found.annotation(name), fields["many"])}
+            own["seen"] = f'records(judged, "{name}", {fields["drawn"]}, target, tokens)'
+            words, value = (one.format(**own) for one in _GIVEN[taken])
+            mine = lines[name.startswith("self.")]
+            mine.append(f"        {name.removeprefix('self.')}={value},  # {words or 'as by default'}")
+    for name, few in opened(found, way, told).items():
+        lines[name.startswith("self.")] += [f"        # {name.removeprefix('self.')}={one},  # open" for one in few]
+    if told.texts:
+        lines[False].append(f"        **values_of(judged, {[*told.texts]}),  # as told")
+    body, method = "\n".join([*lines[True], *lines[False]]), is_method(found.fn)
+    tokens = "token" if found.single else "tokens"
+    code = "\n".join(line.rpartition("  # ")[0] for line in body.split("\n"))
+    drafts = found.given_drafts or (not found.has("draft model") and re.search(r"\btokens\b", code) is not None)
+    takes = [tokens] * drafts + ["target"] + ["draft"] * (not drafts or not found.fixed or "=draft" in code)
+    back = f'emitted(returned, {fields["drafts"]}, "{",".join(told.returns)}")'
+    if not told.returns:
+        back = "generated(returned, prompt)" if not drafts else f"verified(returned, {fields['drafts']})"
+    models = [one for one in ("target", "draft") if f"={one}_model" in code]
+    form = "" if way.form == "object" else f', "{way.form}"'
+    heat, dtype = told.temperature, str(way.dtype).removeprefix("torch.")
+    marks = [f'"{dtype}"'] * (not found.open) + [f'temperature="{heat}"'] * (heat != 1)
+    marks += ["length=True"] * found.has("length")
+    text = [f"@adapter({', '.join(marks)})", f"def sampler({', '.join(takes)}):"]
+    text += ["    prompt = prompt_of(target)"] * ("prompt" in code + back or bool(models))
+    text += [f"    {one}_model = model_of({one}, prompt{form})" for one in models]
+    if found.has("places"):
+        text += [f"    {one}_model(prompt, input_pos=torch.arange(prompt.shape[1]))" for one in models]
+    if method:
+        text += ["    method = bound(", "        judged,  # an object that was not initialised", *lines[True], "    )"]
+    text += [f"    returned = {'method' if method else 'judged'}(", *lines[False], "    )", f"    return {back}"]
+    return "\n".join(text) + "\n"
 
 
-def _count(one: Round, name: str) -> Any:
-    said, many = one.found.annotation(name), len(one.draft)
+def opened(found: Signature, way: Way, told: Told) -> dict[str, list[str]]:
+    """Return what each parameter that is not understood may be meant to take, as an adapter writes it."""
+    fields = _fields(found, way, told)
+    return {name: [one.format(**fields) for one in _choices(found, name, taken)] for name, taken in found.open}
+
+
+def _count(said: str, many: str) -> str:
     if "ist[int" in said:
-        return [many]
-    return torch.tensor([many]) if "Tensor" in said or "rray" in said else many
+        return f"[{many}]"
+    return f"torch.tensor([{many}])" if "Tensor" in said or "rray" in said else many
 
 
-def _prompt(one: Round, _: str) -> Any:
-    ids = one.prompt[-1:] if one.way.last else one.prompt
-    if one.way.listed:
-        return list(ids)
-    return torch.tensor(ids) if one.way.flat else torch.tensor([ids])
+def _choices(found: Signature, name: str, taken: Taken) -> tuple[str, ...]:
+    kind = found.annotation(name)
+    used = dict.fromkeys(re.findall(rf"\b{re.escape(name)}\.([a-z]\w*)", source_of(found.fn)))
+    if used and not any(hasattr(torch.Tensor, one) for one in used) and taken in ("", "drafts"):
+        inner = {one: _GIVEN.get(taken_by(one), ("", "..."))[1] for one in used}
+        return (f"SimpleNamespace({', '.join(f'{one}={value}' for one, value in inner.items())})", "None")
+    for word, few in (("bool", ("True", "False")), ("int", ("{many}", "{size}")), ("float", ("1.0", "0.0"))):
+        if re.match(rf"\b{word}\b", kind.replace("<class '", "")):
+            return few
+    sides = {name: not any(kind.startswith(name) for _, kind in found.takes) for name in ("target", "draft")}
+    sides["tokens"] = not (found.given_drafts or found.has("draft model"))
+    free = [name for name in sides if sides[name]] if not name.startswith("self.") else []
+    if taken == "" and found.models and not found.has("prompt"):
+        free = ["prompt"]
+    return tuple(_LAID.get(one, one.replace("len(tokens)", "{many}")) for one in choices(taken, free))
 
 
-def _metadata(one: Round, _: str) -> Any:
-    greedy, heat = one.heat == 0, torch.tensor([float(one.heat)])
-    return SimpleNamespace(
-        all_greedy=greedy, all_random=not greedy, temperature=heat, generators={}, top_k=None, top_p=None
-    )
-
-
-def _bonus(one: Round, _: str) -> Any:
-    law = one.judged[-1]
-    if one.way.numpy:
-        return np.array([np.random.default_rng().choice(len(law), p=law.numpy())])
-    return torch.multinomial(law, 1)
-
-
-def _draft_records(one: Round, name: str) -> Any:
-    record: Any = record_of(one.found.fn, name)
-    return [made(record, token, law.tolist(), None) for token, law in zip(one.tokens, one.draft, strict=True)]
-
-
-def _target_records(one: Round, name: str) -> Any:
-    record: Any = record_of(one.found.fn, name)
-    drawn = (int(torch.multinomial(law, 1)) if one.way.drawn else int(law.argmax()) for law in one.judged)
-    rows = zip(drawn, one.target.tolist(), (*one.tokens, None), strict=True)
-    return [made(record, token, law, drafted) for token, law, drafted in rows]
-
-
-def _processor(one: Round, _: str) -> Any:
-    def divided(_: Any, scores: torch.Tensor) -> torch.Tensor:
-        return scores / float(one.heat)
-
-    return divided if one.heat else None
-
-
-_GIVEN: dict[Taken, tuple[str, Callable[[Round, str], Any]]] = {
-    "target model": ("a model of the target that returns {answers}", lambda one, _: one.models[0]),
-    "draft model": ("a model of the draft that returns {answers}", lambda one, _: one.models[1]),
-    "cache": ("{cache}", lambda one, _: one.models[0](torch.tensor([one.prompt[:-1]])).past_key_values),
-    "target": ("the target's distributions", lambda one, _: one.laid(one.given_target())),
-    "target logs": ("logarithms of the target's distributions", lambda one, _: one.laid(one.given_target().log())),
-    "target mass": ("the target's mass of the drafted token", lambda one, _: one.of_drafts(one.target)[0]),
-    "target records": ("a {record} of each target's distribution, with masses", _target_records),
-    "draft": (
-        "the draft's {draft}",
-        lambda one, _: one.laid(one.of_drafts(one.draft) if one.way.masses else one.draft),
-    ),
-    "draft logs": ("logarithms of the draft's distributions", lambda one, _: one.laid(one.draft.log())),
-    "draft mass": ("the draft's mass of the drafted token", lambda one, _: one.of_drafts(one.draft)[0]),
-    "draft records": ("drafted tokens with the draft's masses of them", _draft_records),
-    "tokens": ("the drafted tokens", lambda one, _: one.laid(torch.tensor(one.tokens, dtype=torch.int64))),
-    "bonus": ("a token of the target's last distribution", _bonus),
-    "candidates": (
-        "one row of candidates, the last token and the drafts",
-        lambda one, _: torch.tensor([[one.prompt[-1], *one.tokens]]),
-    ),
-    "candidate logits": (
-        "logarithms of the target's distributions, for that row",
-        lambda one, _: one.target.log()[None],
-    ),
-    "prompt": ("{prompt}", _prompt),
-    "token": ("the prompt's last token", lambda one, _: torch.tensor(one.prompt[-1:])),
-    "places": ("its place", lambda one, _: torch.tensor([len(one.prompt) - 1])),
-    "places end": ("its place + 1", lambda one, _: len(one.prompt)),
-    "lookahead": ("the drafts of a round", _count),
-    "cumulative": ("the drafts of a round", lambda one, _: torch.tensor([len(one.draft)])),
-    "length": ("{length}", lambda one, _: len(one.target) + 1 + one.way.whole * len(one.prompt)),
-    "end": ("a token that there is not", lambda _, __: 1 << 20),
-    "temperature": ("{heat}", lambda one, _: float(one.heat)),
-    "sampling": ("{sampled}", lambda one, _: one.heat != 0),
-    "greedy": ("{greedy}", lambda one, _: one.heat == 0),
-    "processor": ("{processor}", _processor),
-    "metadata": ("how requests are sampled", _metadata),
-    "key": ("a key", lambda _, __: (0,)),
-    "none": ("None", lambda _, __: None),
+_LAID = {
+    "target": "{target}",
+    "draft": "{draft}",
+    "tokens": "{tokens}",
+    "prompt": "{prompt_ids}",
+    "target.log()": "{target_logs}",
+    "draft.log()": "{draft_logs}",
 }
-"""What is given, in words and as a value, by what a parameter takes."""
+
+
+def _fields(found: Signature, way: Way, told: Told) -> dict[str, str]:
+    """Return what the words and the values of `_GIVEN` are filled with."""
+    heat, listed = told.temperature, LISTED.match
+
+    def in_numpy(value: str) -> str:
+        return f"{value}.numpy()" if way.numpy else value
+
+    def laid(rows: str, kind: Taken = "draft") -> str:
+        if found.single:
+            return "token" if kind == "tokens" else in_numpy(f"{rows}[0]")
+        if listed(found.annotation(found.name_of(kind))):
+            return f"{rows}.tolist()" if kind == "tokens" else f"[row[None] for row in {rows}]"
+        return in_numpy(f"{rows}[None]" if way.batch else rows)
+
+    rows, text = "target[:-1]" if way.cut else "target", "prompt[:, -1:]" if way.last else "prompt"
+    many = "len(tokens)" if found.given_drafts and not found.single else "len(target) - 1"
+    law = "target" if heat == 1 else f'at_temperature(target, "{heat}")'
+    drawn = f"torch.multinomial({law}, 1)[:, 0]" if way.drawn else f"{law}.argmax(-1)"
+    bonus = f"np.random.default_rng().choice(len(target[-1]), 1, p={law}[-1].numpy())"
+    sampled = f"all_greedy={heat == 0}, all_random={heat != 0}, temperature=torch.tensor([{float(heat)}])"
+    heats = {"heat": str(float(heat)), "sampled": str(heat != 0), "greedy": str(heat == 0)}
+    heats["processor"] = "one that divides by the temperature" if heat else "None"
+    heats["divided"] = f"lambda _, scores: scores / {float(heat)}" if heat else "None"
+    heats["metadata"] = f"SimpleNamespace({sampled}, generators={{}}, top_k=None, top_p=None)"
+    laws = {"target": laid(rows), "target_logs": laid(f"{rows}.log()"), "draft_logs": laid("draft.log()")}
+    laws["kind"] = "masses of the drafted tokens" if way.masses else "distributions"
+    laws["draft"] = laid("draft[range(len(tokens)), tokens]" if way.masses else "draft")
+    laws["bonus"] = bonus if way.numpy else f"torch.multinomial({law}[-1], 1)"
+    texts = {"answers": ANSWERS[way.form], "prompt": "the prompt's last token" if way.last else "a prompt"}
+    texts["prompt_ids"] = f"{text}[0].tolist()" if way.listed else in_numpy(f"{text}[0]" if way.flat else text)
+    texts["cache"] = "the target's cache of the prompt before" if way.last else ""
+    texts["length"] = "a length of the whole text" if way.whole else "a length"
+    texts["until"] = "len(target) + 1" + " + prompt.shape[1]" * way.whole
+    row = "torch.cat([prompt[:, -1:], tokens[None]], 1)"
+    tokens = {"tokens": laid("tokens", "tokens"), "many": many, "count": many, "size": "target.shape[-1]", "row": row}
+    tokens |= {"drafts": "token[None]" if found.single else "tokens", "drawn": drawn}
+    tokens["record"] = "token" if way.drawn else "likeliest token"
+    made = generator_for(found.fn, found.name_of("generator")) if found.has("generator") else ""
+    return {**heats, **laws, **texts, **tokens, "made": made}
+
+
+_GIVEN: dict[Taken, tuple[str, str]] = {
+    "target model": ("a model of the target that returns {answers}", "target_model"),
+    "draft model": ("a model of the draft that returns {answers}", "draft_model"),
+    "cache": ("{cache}", "target_model(prompt[:, :-1]).past_key_values"),
+    "target": ("the target's distributions", "{target}"),
+    "target logs": ("logarithms of the target's distributions", "{target_logs}"),
+    "target mass": ("the target's mass of the drafted token", "target[0, token]"),
+    "target records": ("a {record} of each target's distribution, with masses", "{seen}"),
+    "draft": ("the draft's {kind}", "{draft}"),
+    "draft logs": ("logarithms of the draft's distributions", "{draft_logs}"),
+    "draft mass": ("the draft's mass of the drafted token", "draft[0, token]"),
+    "draft records": ("drafted tokens with the draft's masses of them", 'records(judged, "{name}", tokens, draft)'),
+    "tokens": ("the drafted tokens", "{tokens}"),
+    "bonus": ("a token of the target's last distribution", "{bonus}"),
+    "candidates": ("one row of candidates, the last token and the drafts", "{row}"),
+    "candidate logits": ("logarithms of the target's distributions, for that row", "target.log()[None]"),
+    "prompt": ("{prompt}", "{prompt_ids}"),
+    "token": ("the prompt's last token", "prompt[0, -1:]"),
+    "places": ("its place", "torch.tensor([prompt.shape[1] - 1])"),
+    "places end": ("its place + 1", "prompt.shape[1]"),
+    "lookahead": ("the drafts of a round", "{count}"),
+    "cumulative": ("the drafts of a round", "torch.tensor([{many}])"),
+    "length": ("{length}", "{until}"),
+    "end": ("a token that there is not", "1 << 20"),
+    "temperature": ("{heat}", "{heat}"),
+    "sampling": ("{sampled}", "{sampled}"),
+    "greedy": ("{greedy}", "{greedy}"),
+    "processor": ("{processor}", "{divided}"),
+    "metadata": ("how requests are sampled", "{metadata}"),
+    "generator": ("{made} of each call", "{made}"),
+    "key": ("a key", "(0,)"),
+    "none": ("None", "None"),
+}
+"""What is given by what a parameter takes, in words and as an adapter writes it."""

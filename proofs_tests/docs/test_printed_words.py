@@ -6,7 +6,9 @@ from pathlib import Path
 
 LIBRARY = Path(__file__).parents[2] / "spec_math"
 LAW = re.compile(r"(?<![\w.{\-])[Ll]aws?(?![\w.(=\-])")
-NAMES = re.compile(r"[Ll]aws?|laws (asked|that psi).*|.*(\(laws, k\)|def table\(law\)|count,law|or laws \(only).*")
+NAMES = re.compile(
+    r"[Ll]aws?|laws (asked|that psi).*|.*(\(laws, k\)|def table\(law\)|(count|index|token),law|or laws \(only).*"
+)
 """Strings that are allowed: names in code and in JSON, values of options, and parameters."""
 
 

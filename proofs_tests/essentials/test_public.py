@@ -14,7 +14,7 @@ from spec_math.cli import COMMANDS, app
 OPTIONS = {
     "advise": "--costs --documents --draft --filter --k --logits --lookahead --method --nodes --out --samples --seed "
     "--target --temperature --text-of --tokens",
-    "audit": "--alpha --budget --draft --grid --horizon --k --lookahead --numbers --out --pytest --replace "
+    "audit": "--adapter --alpha --budget --draft --grid --horizon --k --lookahead --numbers --out --pytest --replace "
     "--returns --roles --samples --set --shape --source --stub --suspects --target --temperature "
     "--total-variation MODULE",
     "blocks": "--draft --k --lookahead --method --out --prefix --samples --seed --target",

@@ -205,4 +205,4 @@ def test_a_method_without_its_object_is_judged_where_it_needs_none() -> None:
 def test_a_method_that_needs_its_object_is_refused_with_the_line_that_binds_it(method: Any) -> None:
     verdict = check_sampler(method, TARGET, DRAFT)
     assert isinstance(verdict, Undecided)
-    assert "not bound to an object; bind it" in str(verdict)
+    assert "is not understood; write an adapter" in str(verdict)

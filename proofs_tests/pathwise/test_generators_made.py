@@ -63,14 +63,7 @@ def with_drafts(draft_tokens: Any, rng: Any, target: Any, draft: Any) -> int:
 
 @pytest.mark.parametrize(
     ("sampler", "made"),
-    [
-        (in_numpy, NUMPY),
-        (in_python, PYTHON),
-        (typed, NUMPY),
-        (typed_in_text, PYTHON),
-        (handed_on, NUMPY),
-        (with_drafts, NUMPY),
-    ],
+    [(in_numpy, NUMPY), (in_python, PYTHON), (typed, NUMPY), (typed_in_text, PYTHON), (with_drafts, NUMPY)],
 )
 def test_a_generator_of_a_plain_kind_is_made_in_each_call_and_the_verdict_says_so(
     sampler: Callable[..., Any], made: str
@@ -120,7 +113,17 @@ def of_a_seed(target: Any, draft: Any, seed: Any) -> int:  # noqa: ARG001
 
 @pytest.mark.parametrize(
     "sampler",
-    [seeded_again, looked_at, handed_to_somebody, spread, positional_only, of_another_type, of_a_seed, old_style],
+    [
+        seeded_again,
+        looked_at,
+        handed_on,
+        handed_to_somebody,
+        spread,
+        positional_only,
+        of_another_type,
+        of_a_seed,
+        old_style,
+    ],
 )
 def test_a_generator_of_an_unknown_kind_is_asked_for(sampler: Callable[..., Any]) -> None:
     verdict = check_sampler(sampler, ["1/2", "1/2"], ["3/4", "1/4"])
@@ -129,8 +132,8 @@ def test_a_generator_of_an_unknown_kind_is_asked_for(sampler: Callable[..., Any]
     assert ("seed" if sampler is of_a_seed else "rng") in verdict.explanation
 
 
-def test_the_suggested_lines_do_not_call_themselves() -> None:
+def test_each_kind_of_generator_is_suggested() -> None:
     def verify(target: Any, draft: Any, rng: Any, /) -> int:  # noqa: ARG001
         return int(rng.choice(len(target), p=target))
 
-    assert "sampler = lambda target, draft: verify(target" in call_of(verify).unclear
+    assert f"rng={NUMPY},\n    rng={PYTHON},\n    rng=torch.Generator()," in call_of(verify).unclear

@@ -234,11 +234,11 @@ REFUSED = {
     ),
     "a parameter that nobody knows": (
         "def step(draft_model, target_model, input_ids, gamma, alpha):\n    return input_ids\n",
-        "is a model",
+        r": alpha is not understood; (.|\n)*\n    alpha=None,\n    alpha=1.0,\n    alpha=len\(target\) - 1,",
     ),
     "an object with an attribute that nobody knows": (
         "class S:\n    def step(self, draft_model, target_model, input_ids, gamma):\n        return self.tables[0]\n",
-        "not bound to an object",
+        r": self.tables is not understood; (.|\n)*\n    self.tables=None,",
     ),
 }
 

@@ -19,7 +19,7 @@ from spec_math.audit import Judgement, judge  # noqa: E402
 from spec_math.field.stand_ins import given  # noqa: E402
 from spec_math.pathwise.loading import load_sampler  # noqa: E402
 from spec_math.samplers.case import Case, chain, position  # noqa: E402
-from spec_math.samplers.told import parts_of, values_of  # noqa: E402
+from torch_bridge.returned import parts_of, values_of  # noqa: E402
 from torch_bridge.subject import subject_of, told_subject_of  # noqa: E402
 
 CHAIN = chain([["1/2", "1/2"], ["1/4", "3/4"]], [["3/4", "1/4"]])

@@ -66,7 +66,7 @@ def test_an_engine_s_block_is_lossless_and_its_mirror_is_not(module: Path) -> No
     assert wrong.exit_code == 1
     text = (module.parent / "test_case.py").read_text()
     assert "from torch_bridge import check_sampler" in text
-    assert 'numbers="torch.float32"' in text
+    assert 'sampler.numbers = "torch.float32"' in text
 
 
 @pytest.mark.parametrize("numbers", ["torch.float64", "torch.float32", "torch.bfloat16"])

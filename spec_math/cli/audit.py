@@ -30,19 +30,14 @@ def audit(  # noqa: PLR0913
         ),
     ] = None,
     target: Annotated[
-        str | None,
-        typer.Option(
-            help="The target's probabilities, such as 1/4,3/4; for a chain one row per position: 1/4,3/4;1,0."
-        ),
+        str | None, typer.Option(help="The target's probabilities, as 1/4,3/4; in a chain by position: 1/4,3/4;1,0.")
     ] = None,
     draft: Annotated[str | None, typer.Option(help="The draft's distribution, in the form of --target.")] = None,
     k: Annotated[
         int | None,
         typer.Option("--k", help="Number of independent drafts at one position; by default 1, 2 and 3, in turn."),
     ] = None,
-    lookahead: Annotated[
-        int, typer.Option(help="Length of the drafted chain; --target and --draft then have one row per position.")
-    ] = 0,
+    lookahead: Annotated[int, typer.Option(help="Length of the drafted chain, with a row per position.")] = 0,
     horizon: Annotated[
         int | None, typer.Option(help="Number of emitted tokens that are judged together; by default lookahead + 1.")
     ] = None,
@@ -66,6 +61,7 @@ def audit(  # noqa: PLR0913
         Path | None, typer.Option("--pytest", help="File for a pytest test of the smallest failing case, if any.")
     ] = None,
     certificate: CertificateOption = None,
+    adapter: Annotated[Path | None, _read("--adapter", metavar="FILE", help="Write how it is called to FILE.")] = None,
     samples: Annotated[
         str | None,
         _black_box(metavar="FILE|MODULE:FUNCTION", help="A file of tokens, or a function f; f(n) returns n tokens."),
@@ -83,21 +79,13 @@ def audit(  # noqa: PLR0913
     source: Annotated[Path | None, _code("--source", help="Folder with your copy of engine NAME's repository.")] = None,
     suspects: Annotated[
         Path | None,
-        _code(
-            "--suspects",
-            metavar="FOLDER",
-            help="List the functions in FOLDER that may be verifiers, without running them.",
-        ),
+        _code("--suspects", metavar="FOLDER", help="List the functions in FOLDER that may be verifiers; run none."),
     ] = None,
     values: Annotated[
-        list[str] | None,
-        _read(
-            "--set", metavar="NAME=VALUE", help="Value for a parameter: a Python expression in the function's module."
-        ),
+        list[str] | None, _read("--set", metavar="NAME=VALUE", help="Value for a parameter: a Python expression.")
     ] = None,
     returns: Annotated[
-        str | None,
-        _read(help="The return value's parts in order: tokens; count,token; or count,law. A _ stands for other parts."),
+        str | None, _read(help="The return value's parts in order: tokens; count,token; count,law; _ is another part.")
     ] = None,
     temperature: Annotated[str | None, typer.Option(help="Temperature of the sampler: 0, 1 or a fraction 1/n.")] = None,
     command: Annotated[
@@ -159,14 +147,14 @@ def audit(  # noqa: PLR0913
 
         study(partial(of_suspects, suspects), out)
     outside = command is not None or library is not None
-    if outside and sampler is not None:
-        raise typer.BadParameter("--command and --library name the sampler; leave out MODULE:FUNCTION")
+    if outside and (sampler is not None or adapter is not None):
+        raise typer.BadParameter("--command and --library name the sampler; leave out MODULE:FUNCTION and --adapter")
     if sampler is None and not outside:
         raise typer.BadParameter("name what is audited, MODULE:FUNCTION, or give its tokens with --samples")
     if sampler is not None and ":" not in sampler:
-        if Path(sampler).suffix == ".py":
-            raise typer.BadParameter(_functions_in(Path(sampler)))
-        study(_engine(sampler, source, replaced or []), out)
+        if Path(sampler).suffix != ".py":
+            study(_engine(sampler, source, replaced or []), out)
+        sampler = _sampler_in(Path(sampler))
     from spec_math.studies.audits import study as of_samplers
 
     chain, out = chain_of(out)
@@ -175,7 +163,7 @@ def audit(  # noqa: PLR0913
     laws = target, draft, k, lookahead, horizon
     code = stubs, tuple(replaced or ()), temperature, _stand_ins(stubs)
     asked = of_samplers.AuditRequest(sampler or "", shape, roles, numbers, *laws, budget, bits, pytest, *code)
-    asked = replace(asked, command=command, library=library, certificate=certificate, chain=chain)
+    asked = replace(asked, command=command, library=library, certificate=certificate, chain=chain, adapter=adapter)
     study(lambda progress: of_samplers.study(asked, _make(values or [], returns, temperature), progress), out)
 
 
@@ -191,15 +179,23 @@ def _engine(name: str, source: Path | None, replaced: list[str]) -> Any:
     return partial(of_engines, name, source, [edit_of(one) for one in replaced])
 
 
-def _functions_in(file: Path) -> str:
-    """Say which functions a file has that may be meant, where it was named without one."""
+def _sampler_in(file: Path) -> str:
+    """Return the sampler of an adapter; of another file, say which functions may be meant."""
     from spec_math.studies.audits.samples import suspects
+    from spec_math.studies.audits.study import open_names
 
     if not file.is_file():
-        return f"there is no file {file}; audit takes module:function, file.py:function, or the name of an engine"
+        raise typer.BadParameter(f"there is no file {file}; name a module:function, a file or an engine")
+    text = file.read_text(encoding="utf-8")
+    if "def sampler(" in text:
+        if still := open_names(text):
+            raise typer.BadParameter(f"{file} is open for {', '.join(still)}: uncomment one of the lines for each")
+        return f"{file}:sampler"
     names = [one.name for one in suspects(file)]
     which = f"; functions in it that draw and compare: {', '.join(names)}" if names else ""
-    return f"{file} is a file; name the function that is judged, as in {file}:{names[0] if names else 'verify'}{which}"
+    raise typer.BadParameter(
+        f"{file} is a file; name the function that is judged, as in {file}:{names[0] if names else 'verify'}{which}"
+    )
 
 
 class _ToStandardError(logging.Handler):

@@ -12,7 +12,7 @@ import torch
 from spec_math.arrays import asarray
 from spec_math.distribution import temperature, top_k, top_p
 from spec_math.language.model import Model
-from torch_bridge.toy_models import Form, TableModel, logits_of, table_models
+from torch_bridge.toy_models import Form, TableModel, logits_of
 
 Text = tuple[int, ...]
 
@@ -77,7 +77,7 @@ class Step:
 
     def models(self, form: Form = "object", dtype: torch.dtype = torch.float32) -> tuple[TableModel, TableModel]:
         """Return table models of the target and of the draft."""
-        return table_models(self.target, self.draft, PROMPT, form, dtype)
+        return TableModel(self.target, PROMPT, form, dtype), TableModel(self.draft, PROMPT, form, dtype)
 
     def texts(self, drafts: Sequence[int]) -> list[Text]:
         """Return the text so far, and what it is after each of the drafts."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-import os
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -18,23 +17,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Place:
-    """A value, the name of its module, its own name there, and the folder that the module is imported from."""
+    """A value, the name of its module, and its own name there."""
 
     value: Any
     module: str
     attribute: str
-    folder: Path | None
-
-    def header(self, beside: Path) -> str:
-        """Return the lines that import the value into a file that lies in a folder."""
-        wanted = f"from {self.module} import {self.attribute.partition('.')[0]}\n"
-        if self.folder is None:
-            return wanted
-        way = Path(os.path.relpath(self.folder, beside)).as_posix()
-        return (
-            "import sys\nfrom pathlib import Path\n\n"
-            f'sys.path.insert(0, str(Path(__file__).parent / "{way}"))\n\n{wanted[:-1]}  # noqa: E402\n'
-        )
 
 
 def load(place: str, option: str = "a function") -> Place:
@@ -49,7 +36,7 @@ def load(place: str, option: str = "a function") -> Place:
             f"{option} takes module:name, such as mypackage.verifiers:mine or verifiers.py:mine; got {place!r}"
         )
     module = _from_file(Path(name)) if name.endswith(".py") else _by_name(name)
-    return Place(value_in(module, name, attribute), module.__name__, attribute, _folder(module))
+    return Place(value_in(module, name, attribute), module.__name__, attribute)
 
 
 def value_in(module: ModuleType, name: str, attribute: str) -> Any:
@@ -115,17 +102,6 @@ def _from_file(path: Path) -> ModuleType:
         raise ValueError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove(folder)
-
-
-def _folder(module: ModuleType) -> Path | None:
-    """Return the folder that a module is imported from, or None where it is installed."""
-    try:
-        path = Path(inspect.getfile(module)).resolve()
-    except TypeError:  # built in
-        return None
-    if "site-packages" in path.parts or module.__name__.partition(".")[0] in ("spec_math", "torch_bridge"):
-        return None
-    return path.parents[module.__name__.count(".") + (path.name == "__init__.py")]
 
 
 class _Compiled(SourceFileLoader):

@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
-import inspect
-import re
 import sys
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import FunctionType, ModuleType, SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from spec_math.files.place import Place, load_function, value_in
@@ -274,28 +272,4 @@ def load_sampler(
     found = value_in(module, str(path), attribute)
     if not callable(found):
         raise TypeError(f"{place} is not a function; it is a {type(found).__name__}")
-    return Place(found, name, attribute, root)
-
-
-def with_its_object(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Bind a method that is given without its object to an object of its class that was not initialised.
-
-    A method that uses an attribute which the class has not is returned as it is, and so is any other function.
-    """
-    if type(fn) is not FunctionType or next(iter(inspect.signature(fn).parameters), "") != "self":
-        return fn
-    owner: Any = fn.__globals__.get(fn.__qualname__.rpartition(".")[0])
-    if not isinstance(owner, type) or getattr(owner, fn.__name__, None) is not fn:
-        return fn
-    ahead, seen = [fn.__name__], {fn.__name__}
-    try:
-        while ahead:
-            used = set(re.findall(r"\bself\.(\w+)", inspect.getsource(getattr(owner, ahead.pop())))) - seen
-            if not all(hasattr(owner, name) for name in used):
-                return fn
-            ahead += [name for name in used if type(getattr(owner, name)) is FunctionType]
-            seen |= used
-        blank: Any = owner
-        return getattr(blank.__new__(blank), fn.__name__)
-    except (OSError, TypeError):  # its source cannot be read, or an object of it cannot be made so
-        return fn
+    return Place(found, name, attribute)

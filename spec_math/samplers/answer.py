@@ -79,12 +79,6 @@ class Answers:
     `lengths` are how many tokens they have, `firsts` the first of each, and `tails` what follows a token that is not
     the draft in its place; `corrected` says that there was one, or that the function drafts by itself. `listed` says
     that an answer was a list, or an array of one token or more, and `tuples` that all were tuples.
-
-    >>> answers = Answers()
-    >>> for drafts, emitted in (((1, 1), [0, 0, 0]), ((0, 1), [0, 1, 1]), ((1, 0), [1, 1, 0])):
-    ...     answers.note(emitted, drafts, tuple(emitted))
-    >>> answers.misread(2)
-    'after the first token that is not a draft, only 0 follows; if it is padding, strip it'
     """
 
     lengths: set[int] = field(default_factory=set[int])
@@ -141,17 +135,7 @@ _LIBRARIES = tuple(map(str, (_HERE, _HERE.parent / "torch_bridge", *sysconfig.ge
 
 
 def raised_in_words(error: BaseException) -> str:
-    """Return an exception with its type; of an error of the user's own code, also the line of which function.
-
-    >>> def verify(tokens):
-    ...     return missing(tokens)
-    >>> try:
-    ...     verify(())
-    ... except NameError as error:
-    ...     said = raised_in_words(error)
-    >>> said.partition(" (line ")[0]
-    "NameError: name 'missing' is not defined, an error in the code of verify"
-    """
+    """Return an exception with its type; of an error of the user's own code, also the line of which function."""
     said = f"{type(error).__name__}: {error}"
     if not isinstance(error, OWN):
         return said

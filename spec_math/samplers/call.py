@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal, cast, get_args
 
-from spec_math.samplers.generators import MAKERS, generator_for
-from spec_math.samplers.signature import named_in, read, told_by_name
-from spec_math.samplers.words import (
-    PREFIX,
-    Role,
-    Taken,
-    beside,
-    name_of,
-    parameters_of,
-    roles_of,
-    side_of,
-    taken_by,
-    takes_one,
-    whole,
-    words_in,
-)
+from spec_math.samplers.generators import generator_for, made_by
+from spec_math.samplers.signature import named_in, own_attributes, read, told_by_name
+from spec_math.samplers.words import Role, Taken, beside, name_of, parameters_of, roles_of, taken_by, takes_one, whole
 from spec_math.wording import listed
 
 Shape = Literal["verifier", "tokens", "laws"]
@@ -38,20 +26,19 @@ MEANING: dict[Role, str] = {
     "draft": "the draft's distribution",
 }
 
-_ROLES: dict[str, Role] = {role: role for role in MEANING}
-
-
-_STOPS: dict[Taken, str] = {
-    "self": "self",
-    **dict.fromkeys(("target model", "draft model", "model"), "models"),
-    **dict.fromkeys(("input", "prompt", "cache", "places", "places end"), "models"),
-    "prefix": "prefix",
-    **dict.fromkeys(("logits", "target logs", "draft logs", "candidate logits"), "logits"),
-    "uniforms": "uniforms",
-    "seed": "seed",
-    **dict.fromkeys(("generator", "key"), "generator"),
+CHOICES: dict[Taken, tuple[str, ...]] = {
+    **dict.fromkeys(("target model", "draft model", "model"), ("target_model", "draft_model")),
+    **dict.fromkeys(("input", "cache", "self", "places", "places end"), ("None", "prompt")),
+    **dict.fromkeys(("prompt", "prefix"), ("prompt", "prompt[0].tolist()")),
+    "logits": ("target.log()", "draft.log()"),
+    "candidate logits": ("target.log()",),
+    "target logs": ("target.log()",),
+    "draft logs": ("draft.log()",),
+    "uniforms": ("torch.rand(len(tokens) + 1)", "torch.rand(len(tokens))", "torch.rand(1)"),
+    "seed": ("None",),
+    **dict.fromkeys(("generator", "key"), ("np.random.default_rng()", "random.Random()", "torch.Generator()")),
 }
-"""The adapter for a parameter that the judge does not give, by what it takes."""
+"""The values that a parameter may be meant to take, by what its name says, where the judge does not know."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +73,12 @@ class Call:
         """Call the function with a value for each role that it takes."""
         given = [values[role] for _, role in self.takes[: self.positional]]
         named = {name: values[role] for name, role in self.takes[self.positional :]}
-        return fn(*given, **named, **{name: MAKERS[how]() for name, how in self.makes})
+        return fn(*given, **named, **{name: made_by(how) for name, how in self.makes})
+
+    def written(self, fn: str) -> str:
+        """Return the call as it is written, with each role under its own name."""
+        given = [role if at < self.positional else f"{name}={role}" for at, (name, role) in enumerate(self.takes)]
+        return f"{fn}({', '.join([*given, *(f'{name}={how}' for name, how in self.makes)])})"
 
     def __str__(self) -> str:
         shown = [name if name == role else f"{name}: {MEANING[role]}" for name, role in self.takes]
@@ -115,7 +107,7 @@ def call_of(fn: Callable[..., Any], shape: str | None = None, roles: str | Mappi
 def _read(fn: Callable[..., Any], name: str, told: Mapping[str | int, Any]) -> Call:
     kind, bound = _unusual(fn), _bound(fn)
     if kind or bound:
-        return Call(name, unclear=adapter(kind or "bound", name, _listed(fn), bound))
+        return Call(name, unclear=f"{name}({', '.join(listed_of(fn))}): {kind or _BOUND.format(bound)}")
     takes: list[tuple[str, Role]] = told_by_name(fn, told)
     unsaid, taken, parameters = read(fn), read(fn, told), named_in(fn)
     for key, role in takes:
@@ -128,7 +120,7 @@ def _read(fn: Callable[..., Any], name: str, told: Mapping[str | int, Any]) -> C
         taken[drafts[0]] = "draft"
     given: dict[str, Role] = dict(takes)
     for key, one in parameters.items():
-        role = _ROLES.get(taken[key])
+        role = cast("Role | None", taken[key] if taken[key] in MEANING else None)
         # An optional law is given, and so are tokens, where it is None until then.
         if role and key not in given and (one.default is one.empty or (one.default is None and role != "coin")):
             given[key] = role
@@ -138,19 +130,21 @@ def _read(fn: Callable[..., Any], name: str, told: Mapping[str | int, Any]) -> C
 
 def _complete(fn: Callable[..., Any], name: str, taken: Mapping[str, Taken], given: Mapping[str, Role]) -> Call:
     """Return the call if all that is required is understood, once each, and nothing is missing."""
-    listed, parameters = _listed(fn), named_in(fn)
+    listed, parameters = listed_of(fn), named_in(fn)
     makes = {
         key: how
         for key, one in parameters.items()
-        if _STOPS.get(taken[key]) == "generator" and one.default is one.empty and one.kind is not one.POSITIONAL_ONLY
+        if taken[key] in ("generator", "key") and one.default is one.empty and one.kind is not one.POSITIONAL_ONLY
         if key not in given and (how := generator_for(fn, key))
     }
     left = [key for key in parameters if key not in given and key not in makes]
     unknown = [key for key in left if parameters[key].default is inspect.Parameter.empty]
-    for key in unknown:
-        kind = "prefix" if words_in(key) & PREFIX and taken[key] == "prompt" else _STOPS.get(taken[key])
-        if kind:
-            return Call(name, unclear=adapter(kind, name, listed, key))
+    stops = {key: choices(taken[key]) for key in unknown if taken[key] in CHOICES}
+    if stops.pop("self", ()):
+        stops |= {one: choices("", ()) for one in own_attributes(fn)}
+    if stops:
+        said = not_understood(name, listed, stops)
+        return Call(name, unclear=said + _TEXTS * ("coin" in given.values()))
     roles = list(given.values())
     # A law that is bound already, as a partial binds it, is not the judge's; a role told twice is told of neither.
     unknown += [key for key in left if taken[key] in _left(roles, NEEDED)]
@@ -174,6 +168,9 @@ def _complete(fn: Callable[..., Any], name: str, taken: Mapping[str, Taken], giv
     return Call(name, tuple(called), positional, one_token, makes=tuple(makes.items()))
 
 
+_TEXTS = "\nIf it emits a block after a prefix: check_lossless_block(lambda coin, prefix: ..., model, horizon=2)"
+
+
 def _left(roles: Sequence[Role], wanted: Sequence[Role]) -> list[Role]:
     return [role for role in wanted if role not in roles]
 
@@ -182,7 +179,7 @@ def _check_told(name: str, role: Role, taken: Taken) -> None:
     # A bare draft or target may be tokens.
     side, sides = taken.partition(" ")[0], ("target", "draft")
     wrong = (side in sides and role in sides) or taken in ("tokens", "coin")
-    if (wrong and side != role) or _STOPS.get(taken) == "logits":
+    if (wrong and side != role) or taken.endswith(("logits", "logs")):
         raise ValueError(
             f"roles say that {name} takes {MEANING[role]}, and its name says something else; if the name misleads, "
             "wrap the function in a lambda with other names"
@@ -193,14 +190,17 @@ def _unusual(fn: Any) -> str:
     """Say what keeps a function from being called as a sampler, whatever its parameters are."""
     plain = whole(fn)
     if inspect.isclass(plain):
-        return "class"
+        return "it is a class, and calling it makes an object; name the method that emits tokens, as CLASS.METHOD"
     entered = plain if inspect.isroutine(plain) else getattr(type(plain), "__call__", plain)  # noqa: B004
     for one in (plain, inspect.unwrap(entered)):
         if inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one):
-            return "async"
+            return "it is asynchronous, and calling it emits nothing yet; judge a function that runs it: asyncio.run(…)"
         if inspect.isgeneratorfunction(one):
-            return "yields"
+            return "it is a generator function, and calling it emits nothing yet; judge a function of list(…) of it"
     return ""
+
+
+_BOUND = "a partial binds {}, which the judge passes; bind only the other parameters"
 
 
 def _bound(fn: Any) -> str:
@@ -213,42 +213,35 @@ def _bound(fn: Any) -> str:
     except (TypeError, ValueError):
         return ""
     taken = beside({one: taken_by(one) for one in given})
-    return next((one for one in given if taken[one] in _ROLES), "")
+    return next((one for one in given if taken[one] in MEANING), "")
 
 
-def _listed(fn: Callable[..., Any]) -> list[str]:
+def listed_of(fn: Callable[..., Any]) -> list[str]:
+    """Return the names of a function's parameters, with their stars."""
     return [str(one).partition(":")[0].partition("=")[0].strip() for one in parameters_of(fn).values()]
 
 
-def adapter(kind: str, name: str, parameters: Sequence[str], wanting: str = "") -> str:
-    """Return why a function is not called, in one sentence, and the lines that make a sampler of it.
+def not_understood(name: str, parameters: Sequence[str], unknown: Mapping[str, Sequence[str]]) -> str:
+    """Return which parameters are not understood, and for each of them the lines of which an adapter has one."""
+    said = f"{name}({', '.join(parameters)}): {listed(list(unknown))} {'is' if len(unknown) == 1 else 'are'} not"
+    said += f" understood; write an adapter (spec-math audit FILE:{name} --adapter ADAPTER.py), or a function of tokens"
+    lines = [f"{key}={one}," for key, few in unknown.items() for one in few]
+    return "\n    ".join([f"{said}, target and draft that calls it with one of these lines for each:", *lines])
 
-    `kind` is what stands in the way, and `wanting` the parameter that it was read from.
 
-    >>> print(adapter("self", "Sampler.verify", ["self", "tokens", "target", "draft"]))
-    Sampler.verify(self, tokens, target, draft): it is a method that is not bound to an object; bind it:
-        verify = lambda tokens, target, draft: Sampler(...).verify(tokens, target, draft)
+def choices(taken: Taken, free: Sequence[str] = NEEDED) -> tuple[str, ...]:
+    """Return what a parameter may be meant to take, where that is not known and some roles are free.
+
+    >>> choices("logits"), choices("", ["tokens"])
+    (('target.log()', 'draft.log()'), ('tokens', 'None', '1.0'))
     """
-    own = [one for one in parameters if one not in ("self", "cls")]
-    others = [one for one in own if one != wanting]
-    owner, _, short = name.rpartition(".")
-    known = {"coin": "coin", "prefix": "prefix", "target_model": "model", "draft_model": "drafter"}
-    words = {
-        "name": name,
-        "short": short,
-        "owner": owner or "Sampler",
-        "wanting": wanting,
-        "own": ", ".join(own),
-        "others": ", ".join(others),
-        "taken": ", ".join(others or ["tokens", "target", "draft"]),
-        "first": ", ".join([wanting, *others]),
-        "made": ", ".join(_MADE.get(kind, one) if one == wanting else one for one in own),
-        "filled": ", ".join(known.get(one, one if one.startswith("*") else f"{one}=...") for one in own),
-        "converted": ", ".join(map(_converted, own)),
-    }
-    said, *lines = _ADAPTERS["prefix" if kind == "models" and "coin" in own else kind]
-    lines = [line for line in lines if "draft_model" in own or not line.startswith("drafter = ")]
-    return _with(f"{name}({', '.join(parameters)}): {said.format(**words)}", [line.format(**words) for line in lines])
+    return CHOICES.get(taken, (*free, "None", "1.0", "len(tokens)")[:3])
+
+
+def asking(text: str, questions: Sequence[str]) -> str:
+    """Return an adapter with lines that are commented out, of which one is to be chosen, in place of its return."""
+    lines = "".join(f"    # {line}  # open\n" for line in questions)
+    return re.sub(r"    return .*\n", lambda _: lines, text, count=1) if lines else text
 
 
 def ask_for_roles(name: str, parameters: Sequence[str], asked: Sequence[str], free: Sequence[str]) -> str:
@@ -258,11 +251,9 @@ def ask_for_roles(name: str, parameters: Sequence[str], asked: Sequence[str], fr
     step(p, q): the names do not say what p and q take, and the judge does not guess. Give \
 roles="p=target,q=draft" (in the command: --roles p=target,q=draft), or the other way round
     """
-    said = f"{name}({', '.join(parameters)}): the names do not say what {listed(asked)} take{'s' * (len(asked) == 1)}"
     if len(asked) > len(free) or (len(asked) > 1 and "draft" not in free and "target" not in free):
-        shown = ", ".join("..." if one in asked else one for one in parameters)
-        wrap = f"verify = lambda tokens, target, draft: {name}({shown})"
-        return _with(f"{said}; pass a value", [wrap])
+        return not_understood(name, parameters, dict.fromkeys(asked, choices("", free)))
+    said = f"{name}({', '.join(parameters)}): the names do not say what {listed(asked)} take{'s' * (len(asked) == 1)}"
     example = ",".join(f"{one}={role}" for one, role in zip(asked, free, strict=False))
     other = ", or the other way round" if len(asked) > 1 else ""
     return f'{said}, and the judge does not guess. Give roles="{example}" (in the command: --roles {example}){other}'
@@ -272,15 +263,13 @@ def not_taken(name: str, parameters: Sequence[str], missing: Sequence[str]) -> s
     """Return that a function takes no law of the target or the draft, and how to say that it needs none.
 
     >>> print(not_taken("step", ["tokens", "target"], ["draft"]))
-    step(tokens, target): it does not take the draft's distribution; if it needs none, wrap it:
-        verify = lambda tokens, target, draft: step(tokens, target)
+    step(tokens, target): it does not take the draft's distribution; if it needs none, judge
+        sampler = lambda tokens, target, draft: step(tokens, target)
     """
     lacking = " and ".join(f"the {role}'s distribution" for role in missing)
+    said = f"{name}({', '.join(parameters)}): it does not take {lacking}; if it needs none, judge"
     passed = ", ".join(one for one in parameters if not one.startswith("*"))
-    if any(one.startswith("**") for one in parameters):
-        passed = "tokens=tokens, target=target, draft=draft"
-    said = f"{name}({', '.join(parameters)}): it does not take {lacking}; if it needs none, wrap it"
-    return _with(said, [f"verify = lambda tokens, target, draft: {name}({passed})"])
+    return f"{said}\n    sampler = lambda tokens, target, draft: {name}({passed})"
 
 
 def unreadable(name: str) -> str:
@@ -289,77 +278,3 @@ def unreadable(name: str) -> str:
         f"{name}: the names of its parameters cannot be read; list its roles in order, with "
         'roles="tokens,target,draft" (in the command: --roles tokens,target,draft)'
     )
-
-
-def _converted(one: str) -> str:
-    return f"np.log({side_of(one) or 'target'})" if _STOPS.get(taken_by(one)) == "logits" else one
-
-
-def _with(said: str, lines: Sequence[str]) -> str:
-    # A function of the same name would call itself.
-    called = any(" verify(" in line for line in lines)
-    lines = [line.replace("verify = lambda", "sampler = lambda") if called else line for line in lines]
-    return "\n    ".join([f"{said}:", *lines])
-
-
-_MADE = {"uniforms": "np.random.random(len(tokens) + 1)", "generator": "np.random.default_rng()"}
-"""What is made inside of an adapter, where it is followed."""
-
-_ADAPTERS: dict[str, tuple[str, ...]] = {
-    "self": (
-        "it is a method that is not bound to an object; bind it",
-        "{short} = lambda {own}: {owner}(...).{short}({own})",
-    ),
-    "class": (
-        "it is a class, and calling it makes an object; name the method that emits tokens",
-        "verify = lambda tokens, target, draft: {name}(...).verify(tokens, target, draft)",
-    ),
-    "async": (
-        "it is asynchronous, and calling it emits nothing yet; run it to its end",
-        "import asyncio",
-        "verify = lambda {own}: asyncio.run({name}({own}))",
-    ),
-    "yields": (
-        "it is a generator function, and calling it emits nothing yet; collect what it yields",
-        "verify = lambda {own}: list({name}({own}))",
-    ),
-    "bound": (
-        "a partial binds {wanting}, which the judge passes; bind only the other parameters",
-        "verify = lambda {first}: {name}({first}, ...)",
-    ),
-    "prefix": (
-        "it takes a prefix, as generators of texts do; judge it against a model",
-        "from spec_math import check_lossless_block",
-        'model = lambda prefix: ["1/4", "3/4"]',
-        'drafter = lambda prefix: ["1/2", "1/2"]',
-        "check_lossless_block(lambda coin, prefix: {name}({filled}), model, horizon=2)",
-    ),
-    "models": (
-        "{wanting} is a model or a model's input; wrap the distributions in models",
-        "import torch",
-        "from types import SimpleNamespace",
-        "def table(law):  # a model whose model(ids).logits have this distribution after every prefix",
-        "    return lambda ids, **_: SimpleNamespace(logits=law.log().expand(*ids.shape, -1))",
-        "def verify(target, draft):  # the first token after a prompt of one token",
-        "    return {name}(table(target), table(draft), torch.zeros(1, 1, dtype=torch.int64), ...)[0, 1]",
-    ),
-    "logits": (
-        "{wanting} is logits or logarithms, but the judge passes probabilities; convert them",
-        "import numpy as np",
-        "verify = lambda tokens, target, draft: {name}({converted})",
-    ),
-    "uniforms": (
-        "{wanting} is uniforms that the caller draws; draw them inside, where the judge follows them",
-        "import numpy as np",
-        "verify = lambda {taken}: {name}({made})",
-    ),
-    "seed": (
-        "{wanting} is a seed, which determines every number drawn; take a generator instead",
-        "def {short}({others}, rng): ...  # and rng is what {wanting} was made a generator of",
-    ),
-    "generator": (
-        "{wanting} is a generator of random numbers; make it inside, where the judge follows it",
-        "import numpy as np",
-        "verify = lambda {taken}: {name}({made})",
-    ),
-}

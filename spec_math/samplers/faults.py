@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import random
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from spec_math.pathwise.places import patched
 from spec_math.samplers.case import Case
-from spec_math.samplers.generators import tree_of
 from spec_math.samplers.subject import Subject
 from spec_math.samplers.walk import Fault, Walk
 from spec_math.verdict import Lossy, Reason, Undecided
@@ -39,11 +36,9 @@ def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[],
     asked_of_coin = subject.shape == "verifier" and fault.kind == "ChanceError"
     if found.faults == found.paths and not asked_of_coin:
         return Undecided(Reason.NOT_JUDGED, f"{_every(found)}, {fault.said}{_advice(subject, case, fault)}", fault.way)
-    if fault.kind == "refusal" and fault.said.startswith("emitted None") and _forgets(subject.fn):
-        fault = replace(fault, said="emitted None, as it ends without a return")
-    elif fault.kind in ("padding", "refusal"):
+    if fault.kind in ("padding", "refusal"):
         return Undecided(Reason.NOT_JUDGED, fault.said + _advice(subject, case, fault), fault.way)
-    raised = fault.kind not in ("form", "tokens", "refusal")
+    raised = fault.kind not in ("form", "tokens")
     if raised and subject.others and fault.kind in OF_TYPES:
         said = f"{fault.said}, on some paths, given {subject.numbers.name} by default; say which numbers it takes"
         return Undecided(Reason.NOT_JUDGED, said, fault.way)
@@ -74,24 +69,6 @@ def _advice(subject: Subject, case: Case, fault: Fault) -> str:
         return "; strip the padding: [token for token in emitted if token >= 0]"
     chain = "" if case.lookahead else "; if it takes drafts in a row, give a lookahead"
     return f"; {call}{chain}"
-
-
-def _forgets(fn: Callable[..., Any]) -> bool:
-    """Say whether a function reaches its end without a return, and nowhere returns None by that name."""
-    tree = tree_of(fn)
-    function = tree.body[0] if tree else None
-    if not isinstance(function, ast.FunctionDef):
-        return False
-    returned = [one.value for one in ast.walk(function) if isinstance(one, ast.Return)]
-    told = [one for value in returned if value for one in ast.walk(value) if isinstance(one, ast.Constant)]
-    return _falls_off(function.body) and None not in returned and all(one.value is not None for one in told)
-
-
-def _falls_off(body: Sequence[ast.stmt]) -> bool:
-    last = body[-1]
-    if isinstance(last, ast.If):
-        return not last.orelse or _falls_off(last.body) or _falls_off(last.orelse)
-    return isinstance(last, ast.For | ast.Expr | ast.Assign)
 
 
 def _comes_up(subject: Subject, case: Case, fault: Fault) -> bool:

@@ -344,14 +344,6 @@ def of_all(ways: Iterable[Subject], judged: Callable[[Subject], Judgement]) -> J
 
     Lossless by one way is lossless, as called, unless another way is lossy: then it is not known which is meant.
     Lossy stands where every way that runs is lossy for its law. What breaks by some way was not meant so.
-
-    >>> from spec_math.samplers.case import position
-    >>> from spec_math.samplers.judgement import judge
-    >>> from spec_math.samplers.subject import subject_of
-    >>> case = position(["1/4", "3/4"], ["1/2", "1/2"])
-    >>> right, hopeful = subject_of(lambda coin, x, t, d: coin.draw(t)), subject_of(lambda coin, x, t, d: x[0])
-    >>> [type(of_all(ways, lambda one: judge(one, case)).verdict).__name__ for ways in ([right], [hopeful, right])]
-    ['Lossless', 'Undecided']
     """
     lossy: list[Judgement] = []
     others: list[Judgement] = []
@@ -425,11 +417,7 @@ def digits(number: Fraction) -> int:
 
 
 def rounded_to(met: Iterable[int], masses: Iterable[Fraction]) -> str:
-    """Return the coarsest type that numbers of so many digits show, for laws of these masses; "" where they show none.
-
-    >>> rounded_to([53, 24], [Fraction(1, 3), Fraction(2, 3)]), rounded_to([53], [Fraction(1, 3)])
-    ('float32', '')
-    """
+    """Return the coarsest type that numbers of so many digits show, for laws of these masses; "" for none."""
     needed = [digits(mass) for mass in masses if 0 < mass < 1]
     if not needed:
         return ""

@@ -7,8 +7,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from math import log
+from pathlib import Path
+from types import FunctionType
 from typing import Any, Literal, get_args
 
+from spec_math.pathwise.loading import load_sampler
+from spec_math.samplers.generators import generator_for, source_of
 from spec_math.samplers.words import (
     LOGS,
     SMALL,
@@ -93,11 +97,15 @@ def _by_type(fn: Callable[..., Any], one: inspect.Parameter) -> Taken | None:
 
 @dataclass(frozen=True)
 class Signature:
-    """A function with what each of its parameters takes, by name; `values` are those that the caller told."""
+    """A function with what each of its parameters takes, by name; `values` are those that the caller told.
+
+    `open` are the parameters, and the attributes of its object, that are not understood.
+    """
 
     fn: Callable[..., Any]
     takes: tuple[tuple[str, Taken], ...]
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    open: tuple[tuple[str, Taken], ...] = ()
 
     def has(self, *kinds: Taken) -> bool:
         """Say whether a parameter takes one of some kinds."""
@@ -111,6 +119,22 @@ class Signature:
         """Return how a parameter is annotated, as text."""
         one = parameters_of(self.fn).get(name)
         return "" if one is None else written(one.annotation)
+
+    @property
+    def whole(self) -> bool:
+        """True if all is understood, the target is there, and the draft's distribution or drafts, each once."""
+        kinds = [taken for _, taken in self.takes if taken not in MANY]
+        if self.open or len(kinds) != len(set(kinds)):
+            return False
+        if self.has("candidates"):
+            return self.has("candidate logits")
+        if not self.has("target model", "target", "target logs", "target records"):
+            return False
+        if self.has("draft records", "target records"):
+            return self.has("draft records") and self.has("target records")
+        if self.has("draft model"):
+            return self.has("target model") and not (self.given_drafts or self.has("bonus", "draft", "draft logs"))
+        return self.given_drafts and not (self.models and self.has("bonus"))
 
     @property
     def models(self) -> bool:
@@ -135,18 +159,15 @@ class Signature:
 
 def as_it_is(
     fn: Callable[..., Any], told: Mapping[str | int, Given], values: Mapping[str, Any] | None = None
-) -> Signature | None:
-    """Return what is given to a function that takes models, logits or batches; None where that is not understood.
+) -> Signature:
+    """Return what is given to a function that takes models, logits or batches, and what of it is not understood.
 
-    A parameter that is required must be understood, and the target be there with the draft or drafts. `told` and
-    `values` are told by the caller.
+    `told` and `values` are told by the caller.
     """
-    own = own_attributes(fn)
-    if own is None:
-        return None
     takes: dict[str, Taken] = {}
+    unknown: dict[str, Taken] = {}
     parameters, values = named_in(fn), values or {}
-    for name, taken in read(fn, told, own).items():
+    for name, taken in read(fn, told, own_attributes(fn)).items():
         taken = "tokens" if taken == "made" else taken
         one = parameters.get(name, inspect.Parameter("own", inspect.Parameter.KEYWORD_ONLY))
         required, is_none = one.default is one.empty, one.default is None
@@ -154,35 +175,25 @@ def as_it_is(
             continue
         if not required and (taken in ASKED or (taken in ("end", "bonus") and is_none)):
             continue
-        if taken in NEVER and not re.search(r"\bNone\b|\bOptional\b", written(one.annotation)):
-            return None
-        if taken in ("target", "draft", "tokens") and not (required or is_none):
-            return None
-        takes[name] = "none" if taken in NEVER else taken
+        optional = taken in NEVER and re.search(r"\bNone\b|\bOptional\b", written(one.annotation))
+        made = taken == "generator" and generator_for(fn, name)
+        by_default = taken in ("target", "draft", "tokens") and not (required or is_none)
+        of_object = name.startswith("self.") and taken not in OF_OBJECTS
+        if (taken in NEVER and not optional and not made) or by_default or of_object:
+            unknown[name] = taken
+        else:
+            takes[name] = "none" if taken in NEVER and not made else taken
     # A mass stands beside the law that it is of, and the token that it is the mass of.
     drafted = next((name for name, taken in takes.items() if taken == "tokens"), "tokens")
     if "target logs" in takes.values() and takes_one(drafted):
         masses: dict[Taken, Taken] = {"target": "target mass", "draft": "draft mass"}
         single = [name for name in takes if name.rpartition("_")[2] in ("prob", "p", "probability")]
         takes |= {name: masses.get(takes[name], takes[name]) for name in single}
-    found = Signature(fn, tuple(takes.items()), values)
-    return found if _whole(found) else None
+    return Signature(fn, tuple(takes.items()), values, tuple(unknown.items()))
 
 
-def _whole(found: Signature) -> bool:
-    """Say whether the target is there, and the draft's law or drafts, each once."""
-    kinds = [taken for _, taken in found.takes if taken not in MANY]
-    if len(kinds) != len(set(kinds)):
-        return False
-    if found.has("candidates"):
-        return found.has("candidate logits")
-    if not found.has("target model", "target", "target logs", "target records"):
-        return False
-    if found.has("draft records") or found.has("target records"):
-        return found.has("draft records") and found.has("target records")
-    if found.has("draft model"):
-        return found.has("target model") and not found.given_drafts and not found.has("bonus", "draft", "draft logs")
-    return found.given_drafts and not (found.models and found.has("bonus"))
+OF_OBJECTS: tuple[Taken, ...] = ("target model", "draft model", "lookahead", "temperature", "sampling", "greedy", "end")
+"""What a method may find in its object."""
 
 
 def is_method(fn: Callable[..., Any]) -> bool:
@@ -197,29 +208,53 @@ def written(annotation: Any) -> str:
     return "" if annotation is inspect.Parameter.empty else repr(annotation)
 
 
-def own_attributes(fn: Callable[..., Any]) -> dict[str, Taken] | None:
-    """Return the models that a method finds in its object, by attribute, as in self.model; none for a function.
+def own_attributes(fn: Callable[..., Any]) -> dict[str, Taken]:
+    """Return what a method finds in its object, by attribute, as in self.model; nothing for a function.
 
-    It is None where the method cannot be read, or uses what is neither a method of its class, a model, nor the device.
+    Methods of its class that it calls are read too. Where their source cannot be read, the object is all that is known.
     """
     if not is_method(fn):
         return {}
-    try:
-        used = dict.fromkeys(re.findall(r"\bself\.(\w+)", inspect.getsource(fn)))
-    except (TypeError, OSError):
-        return None
-    own = [name for name in used if name != "device" and not hasattr(_class_of(fn), name)]
-    found: dict[str, Taken] = {f"self.{name}": taken_by(name) for name in own}
-    return found if {*found.values()} <= {"target model", "draft model"} else None
+    kind, ahead, seen = _class_of(fn), [fn], dict.fromkeys(["device"])
+    while ahead:
+        source = source_of(ahead.pop())
+        if not source:
+            return {"self.state": "self"}
+        used = [one for one in re.findall(r"\bself\.(\w+)", source) if one not in seen]
+        seen |= dict.fromkeys(used)
+        ahead += [one for name in used if isinstance(one := getattr(kind, name, None), FunctionType)]
+    return {f"self.{name}": taken_by(name) for name in seen if name != "device" and not hasattr(kind, name)}
 
 
-def bound(fn: Callable[..., Any], attributes: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return a method bound to an object of its class that was not initialised, with some attributes and a device."""
+def bound(fn: Callable[..., Any], **attributes: Any) -> Callable[..., Any]:
+    """Return a method bound to an object of its class that was not initialised, with some attributes and a device.
+
+    >>> class Engine:
+    ...     def verify(self):
+    ...         return self.limit
+    >>> bound(Engine.verify, limit=2)()
+    2
+    """
     kind: Any = _class_of(fn)
     mine = kind.__new__(kind)
     for name, value in {"device": "cpu", **attributes}.items():
         object.__setattr__(mine, name, value)
     return getattr(mine, fn.__name__) if hasattr(kind, fn.__name__) else fn.__get__(mine)
+
+
+def judged_at(
+    file: str, place: str, stubs: Sequence[str] = (), edits: Sequence[str] = (), given: Any = None
+) -> Callable[..., Any]:
+    """Load the function, class or method MODULE:NAME, a path of a file being relative to the adapter's own `file`.
+
+    `stubs` are packages that it imports and does not use, `edits` places of its source changed, as 'old=>new'.
+
+    >>> judged_at(__file__, "spec_math.token_level.single:verify").__name__
+    'verify'
+    """
+    path, _, name = place.rpartition(":")
+    path = str(Path(file).parent / path) if path.endswith(".py") else path
+    return load_sampler(f"{path}:{name}", stubs, edits, given).value
 
 
 def _class_of(fn: Any) -> Any:
@@ -236,13 +271,7 @@ MASS = {"prob", "p", "probability", "mass"}
 
 
 def record_of(fn: Callable[..., Any], name: str) -> type | None:
-    """Return the dataclass of which a parameter takes a list, by its annotation; None where it takes none.
-
-    >>> from fractions import Fraction
-    >>> def verify(drafts: list[Fraction]): ...
-    >>> record_of(verify, "drafts") is None
-    True
-    """
+    """Return the dataclass of which a parameter takes a list, by its annotation; None where it takes none."""
     annotation = parameters_of(fn)[name].annotation
     if isinstance(annotation, str):
         named = re.fullmatch(r"(?:list|List|Sequence|tuple|Tuple)\[([\w.]+)(?:, \.\.\.)?\]", annotation.strip("'\""))
@@ -253,17 +282,7 @@ def record_of(fn: Callable[..., Any], name: str) -> type | None:
 
 
 def held_by(record: type) -> dict[str, Held] | None:
-    """Return what the fields of a record hold; None where one that is required is not understood, or none is a token.
-
-    >>> from dataclasses import dataclass
-    >>> @dataclass
-    ... class Seen:
-    ...     token_id: int
-    ...     logprob: float
-    ...     draft_token_logprob: float | None = None
-    >>> held_by(Seen)
-    {'token_id': 'token', 'logprob': 'log', 'draft_token_logprob': "draft's log"}
-    """
+    """Return what the fields of a record hold; None where a required one is not understood, or none is a token."""
     held: dict[str, Held] = {}
     for one in fields(record):
         words = words_in(one.name)

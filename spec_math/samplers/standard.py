@@ -37,22 +37,13 @@ def pairs() -> tuple[tuple[Array, Array, int], ...]:
 
 
 def chains(lookahead: int) -> list[Pair]:
-    """Return rows by position, target [L + 1, V] and draft [L, V], each row one of the pairs on 2 or 3 tokens.
-
-    >>> target, draft = chains(2)[0]
-    >>> len(target), len(draft)
-    (3, 2)
-    """
+    """Return rows by position, target [L + 1, V] and draft [L, V], each row one of the pairs on 2 or 3 tokens."""
     rows = [[(row[0], row[1]) for row in rows] for rows in _rows_of_models(lookahead + 1)]
     return [([target for target, _ in row], [draft for _, draft in row[:-1]]) for row in rows]
 
 
 def standard_models() -> list[Pair]:
-    """Return pairs of models on 2 and 3 tokens, each law of them a law of the standard pairs, by the last token.
-
-    >>> len(standard_models()), standard_models()[0][0](()).tolist()
-    (8, [Fraction(1, 4), Fraction(3, 4)])
-    """
+    """Return pairs of models on 2 and 3 tokens, each law of them a law of the standard pairs, by the last token."""
     return [by_last_token(rows) for rows in _rows_of_models()]
 
 
@@ -67,11 +58,7 @@ def _rows_of_models(wanted: int | None = None) -> list[list[Pair]]:
 
 
 def block_cases() -> list[tuple[Any, Any, tuple[tuple[int, ...], ...]]]:
-    """Return models with the prefixes after which a block begins: the standard ones, then wider and ending ones.
-
-    >>> len(block_cases())
-    12
-    """
+    """Return models with the prefixes after which a block begins: the standard ones, then wider and ending ones."""
     four = [law for law in pairs() if len(law[0]) == 4]
     rows = [four[place % len(four)] for place in range(5)]
     five = [(exact(target), exact(draft)) for target, draft in _FIVE]

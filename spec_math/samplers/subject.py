@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -11,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from spec_math.pathwise.followed import SOURCES, Source
-from spec_math.pathwise.loading import with_its_object
 from spec_math.pathwise.tape import OWN_GRID
 from spec_math.samplers.call import Call, Shape, call_of
+from spec_math.samplers.signature import bound, is_method, own_attributes
 from spec_math.samplers.words import whole
 
 Row = tuple[Fraction, ...]
@@ -68,7 +69,7 @@ class Subject:
     `chain` that it drafts several tokens in a row; `fixed` that it takes drafts and no law of them, judged for
     each of them; `text` that it is told how long a text to return, which is then of one length.
     `doubt` says, after a walk, what else all answers may be than tokens;
-    ways that are `alike` cannot differ in their law.
+    ways that are `alike` cannot differ in their law. `written` writes an adapter's function sampler, which calls it so.
     """
 
     fn: Callable[..., Any]
@@ -87,6 +88,7 @@ class Subject:
     alike: str = ""
     watched: bool = True
     variants: tuple[Subject, ...] = ()
+    written: Callable[[], str] | None = None
 
     @property
     def shape(self) -> Shape:
@@ -142,8 +144,10 @@ def subject_of(
     """
     if not callable(fn):
         raise TypeError(f"a sampler is a function; got {fn!r} of type {type(fn).__name__}")
-    fn = with_its_object(fn)
-    call = call_of(fn, shape, roles)
+    if is_method(fn) and "." in fn.__qualname__ and not own_attributes(fn):
+        with suppress(TypeError):  # no object of an abstract class is made
+            fn = bound(fn)
+    numbers, call = numbers or written_beside(fn), call_of(fn, shape, roles)
     others: tuple[Numbers, ...] = ()
     if numbers is None:
         followed = call.shape != "verifier"
@@ -154,6 +158,11 @@ def subject_of(
             raise ValueError(f"numbers must be one of {', '.join(NUMBERS)}; got {numbers!r}")
         numbers = NUMBERS[numbers]
     return Subject(fn, call, numbers, grid=grid, others=others)
+
+
+def written_beside(fn: Any) -> str | None:
+    """Return the type of the numbers that an adapter's function names itself, as its attribute; None for others."""
+    return fn.numbers if isinstance(getattr(fn, "numbers", None), str) else None
 
 
 def ways(subject: Subject, drafts: int = 1) -> list[Subject]:

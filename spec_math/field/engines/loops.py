@@ -12,7 +12,7 @@ import torch
 from spec_math.field.engine import PROMPT, Archive, Defect, Edit, Engine, Repository, Step, Text
 from spec_math.field.stand_ins import rearrange
 from spec_math.language.model import Model
-from torch_bridge.toy_models import TableModel, table_models
+from torch_bridge.toy_models import TableModel
 
 
 def _shifted(model: Model) -> Model:
@@ -24,7 +24,7 @@ def _run_feifeibear(module: Any, step: Step, name: str, seeded: bool, first: int
     seed = 1 + len(step.text) if seeded else None  # another one for each call: a text is made by one call
     prompt = [token + first for token in step.prompt]
     models = [_shifted(model) if first else model for model in (step.target, step.draft)]
-    target, draft = table_models(models[0], models[1], prompt[: len(PROMPT)])
+    target, draft = (TableModel(model, prompt[: len(PROMPT)]) for model in models)
     heat, ids = step.options.temperature, step.ids() + first
     found = getattr(module, name)(ids, draft, target, 1, step.lookahead, temperature=heat, random_seed=seed)
     return [token - first for token in found[0, len(prompt) :].tolist()]

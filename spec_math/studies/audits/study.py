@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -13,6 +15,7 @@ from spec_math.files.place import Place
 from spec_math.files.whole import check_writable, write_whole
 from spec_math.pathwise.loading import load_sampler
 from spec_math.result import Note, Result
+from spec_math.samplers.call import MEANING, asking
 from spec_math.samplers.case import Case, chain, default, position
 from spec_math.samplers.counts import judge_counts
 from spec_math.samplers.judgement import Judgement
@@ -23,7 +26,8 @@ from spec_math.samplers.subject import NUMBERS, Subject
 from spec_math.studies.arguments import Progress, absolute, masses_of, together
 from spec_math.studies.audits.table import result_of
 from spec_math.studies.certificates import saved
-from spec_math.verdict import Lossy
+from spec_math.verdict import Lossy, Reason, Undecided
+from spec_math.wording import listed
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class AuditRequest:
     chain: Path | None = None
     command: str | None = None
     library: str | None = None
+    adapter: Path | None = None
 
     @property
     def outside(self) -> bool:
@@ -64,7 +69,7 @@ Make = Callable[..., Subject]
 def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     """Judge a sampler; the exit code is 0 where it is lossless, 1 where it is lossy, 3 where undecided.
 
-    With `test` the smallest failing case is written as a file of pytest.
+    With `test` the smallest failing case is written as a file of pytest, and with `adapter` how the sampler is called.
 
     Raises:
         ValueError, TypeError: the place holds no function, an option or a law is wrong; a file cannot be written.
@@ -74,16 +79,21 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     >>> study(request, subject_of, lambda what, steps: lambda done: None).exit_code
     0
     """
-    for file in filter(None, (request.test, request.certificate, request.chain)):
+    for file in filter(None, (request.test, request.certificate, request.chain, request.adapter)):
         check_writable(file.parent)
     outside = None
     if request.outside:
         numbers = request.numbers or "float64"
         outside = program(request.command, request.library, numbers)
         request = replace(request, numbers=numbers, lookahead=request.lookahead or (0 if request.k else 2))
-        place = Place(outside.verifier, "", str(request.command or request.library), None)
+        place = Place(outside.verifier, "", str(request.command or request.library))
     else:
         place = load_sampler(request.place, request.stubs, request.replaced, request.given)
+    heat = getattr(place.value, "temperature", None)
+    if isinstance(heat, str):
+        request = replace(request, temperature=request.temperature or heat)
+        if request.temperature != heat:
+            raise ValueError(f"{request.place} calls its sampler at temperature {heat}, not {request.temperature}")
     subject = make(place.value, request.shape, request.numbers, request.grid, request.roles)
     if subject.chain and not request.lookahead and request.target is None:
         request = replace(request, lookahead=2)
@@ -97,10 +107,7 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     near, smaller = _studied(found.last, request, progress)
     if outside is not None and smaller is not None and confirmed(smaller, outside) is not smaller:
         smaller = None
-    # A function that is called as it is has no call that a test could write down.
-    beside = (request.test or Path("x")).resolve().parent
-    own = found.last.subject.said or request.outside
-    test = "" if smaller is None or own else pytest_file(smaller, place, beside)
+    test = "" if smaller is None or request.outside else pytest_file(smaller, request)
     result = result_of(found, f"{place.module}.{place.attribute}".removeprefix("."), near, smaller, test)
     if request.outside:
         grid = f"uniforms k/2^{DIGITS[str(request.numbers)]}"
@@ -108,12 +115,20 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
             result, finding=f"{result.finding}, {grid} bisected", notes=(*result.notes, Note(BISECTED.format(grid)))
         )
     written = *saved(found.verdict, request.certificate), *saved(found.verdict, request.chain)
+    if request.adapter is not None:
+        text = adapter_file(request, found.last)
+        write_whole(request.adapter, text)
+        still = open_names(text)
+        cure = f"It is open for {listed(still)}: uncomment one line for each" if still else "It is complete"
+        written = (
+            *written,
+            Note(f"The adapter {request.adapter} was written. {cure}: spec-math audit {request.adapter}"),
+        )
     result = replace(result, notes=(*result.notes, *written))
     if request.test is None:
         return result
-    said = "No test was written, because no case failed."
-    if smaller is not None:
-        said = "No test was written, because only this command can call the function."
+    said = "no case failed" if smaller is None else "only this command can call the program"
+    said = f"No test was written, because {said}."
     if test:
         write_whole(request.test, test)
         said = f"The test {request.test} fails until {place.attribute} is repaired."
@@ -189,46 +204,76 @@ def _studied(found: Judgement, request: AuditRequest, progress: Progress) -> tup
     return near, smallest(found, min(paths, 5_000), tried, absolute(progress("smaller cases", tried)))
 
 
-def pytest_file(found: Judgement, place: Place, beside: Path) -> str:
-    """Return the text of a test that judges a sampler on the case on which it was found to fail.
+def adapter_file(request: AuditRequest, found: Judgement) -> str:
+    """Return a file of Python that calls a sampler as it was called, with lines to uncomment for what is open."""
+    subject, file = found.subject, request.adapter or Path("adapter.py")
+    if subject.written is not None:
+        text = subject.written()
+    else:
+        call, taken = subject.call, [role for _, role in subject.call.takes]
+        roles = ", ".join(role for role in MEANING if role in taken)
+        numbers = next((key for key, one in NUMBERS.items() if one.name == subject.numbers.name), subject.numbers.name)
+        said = call.written("bound(judged)" if hasattr(subject.fn, "__self__") else "judged")
+        text = f'def sampler({roles}):\n    return {said}\n\n\nsampler.numbers = "{numbers}"\n'
+        text = re.sub(r"\btokens\b", "token", text) if call.one_token else text
+    text = asking(text, _questions(found, text))
+    place, packages = request.place, sorted({name.partition(".")[0] for name in request.given})
+    if place.rpartition(":")[0].endswith(".py"):
+        place = Path(os.path.relpath(place, file.parent)).as_posix()
+    given = f", given=given({packages})" if packages else ""
+    blocks = "from spec_math.samplers.signature import bound, judged_at"
+    blocks = "from torch_bridge.adapters import *" if subject.written or re.search("torch|emitted", text) else blocks
+    imports = "from spec_math.field.stand_ins import given\n" * bool(packages)
+    return (
+        f"# The sampler {request.place}, judged by: spec-math audit {file.name}\n"
+        f"{imports}{blocks}\n\n"
+        f'judged = judged_at(__file__, "{place}", {request.stubs}, {request.replaced}{given})\n\n\n{text}'
+    )
 
-    >>> from spec_math.audit import judge
-    >>> from spec_math.samplers.case import position
-    >>> from spec_math.samplers.subject import subject_of
-    >>> def hopeful(tokens, target, draft):
-    ...     return tokens[0]
-    >>> found = judge(subject_of(hopeful), position(["1/4", "3/4"], ["1/2", "1/2"]))
-    >>> print(pytest_file(found, Place(hopeful, "mine", "hopeful", None), Path(".")).splitlines()[0])
-    '''mine.hopeful must emit the target's distribution; found by: spec-math audit mine:hopeful'''
+
+def _questions(found: Judgement, text: str) -> tuple[str, ...]:
+    """Return lines of which one may read what a sampler returns, where a verdict is open for that."""
+    subject, verdict, fault = found.subject, found.verdict, found.walk.fault
+    if not isinstance(verdict, Undecided) or verdict.reason is not Reason.NOT_JUDGED or subject.call.unclear:
+        return ()
+    value = text.rpartition("    return ")[2].partition("\n")[0]
+    if fault is not None and fault.kind == "refusal":
+        left = f"return emitted(({value}, (target - draft).clip(0)), tokens"
+        return f'{left}, "index,law")', f'{left}, "token,law")'
+    if found.walk.misread or (subject.doubt is not None and subject.doubt()):
+        parts = "count,token" if found.walk.misread else "_,token", "tokens"
+        return tuple(f'return emitted(returned, tokens, "{one}")' for one in parts)
+    return (f"return {value}  # called in another way it is lossy",) * ("lossless, called as" in verdict.explanation)
+
+
+def open_names(text: str) -> list[str]:
+    """Return the names in an adapter that are open: those of whose lines none was uncommented.
+
+    >>> open_names("    # alpha=target,  # open\\n    # beta=1,  # open\\n    beta=2,  # open\\n")
+    ['alpha']
     """
-    case, subject = found.case, found.subject
-    in_torch = subject.numbers.name.startswith("torch.")
-    judge = f"from {'torch_bridge' if in_torch else 'spec_math.audit'} import check_sampler\n"
+    asked, given = (re.findall(rf"^ *{mark}(\w+)\b.*# open$", text, re.MULTILINE) for mark in ("# ", ""))
+    return [name for name in dict.fromkeys(asked) if name not in given]
+
+
+def pytest_file(found: Judgement, request: AuditRequest) -> str:
+    """Return the text of a test that judges a sampler on the case on which it was found to fail: an adapter of it."""
+    case, text = found.case, adapter_file(replace(request, adapter=request.test), found)
     rows = (case.target, case.draft) if case.lookahead else (case.target[0], case.draft[0])
-    listed = [f"{name} = {_written(row)}" for name, row in zip(("TARGET", "DRAFT"), rows, strict=True)]
-    numbers = next((key for key, one in NUMBERS.items() if one.name == subject.numbers.name), subject.numbers.name)
-    told = ",".join(f"{name}={role}" if name else role for name, role in subject.call.takes)
+    laws = [f"{name} = {_written(row)}\n" for name, row in zip(("TARGET", "DRAFT"), rows, strict=True)]
     options = {
-        "k": None if case.lookahead or subject.call.drafts_itself else case.k,
+        "k": None if case.lookahead or found.subject.call.drafts_itself else case.k,
         "lookahead": case.lookahead or None,
         "horizon": case.horizon if case.lookahead and case.horizon != case.lookahead + 1 else None,
-        "grid": subject.grid,
-        "roles": f'"{told}"' if subject.call.told else None,
+        "grid": found.subject.grid,
     }
     given = "".join(f", {name}={value}" for name, value in options.items() if value is not None)
-    name = place.attribute
-    test = name.replace(".", "_").strip("_").lower()
-    header = place.header(beside)
-    imports = f"{judge}\n{header}" if place.folder is None else f"{header}{judge[:-1]}  # noqa: E402\n"
-    said = getattr(found.verdict, "reason", "")
+    in_torch = found.subject.said or found.subject.numbers.name.startswith("torch.")
     return (
-        f"'''{place.module}.{name} must emit the target's distribution; found by: "
-        f"spec-math audit {place.module}:{name}'''\n\n"
-        f"{imports}\n" + "\n".join(listed) + f"\n\n\ndef test_{test}_emits_the_target_s_distribution() -> None:\n"
-        f"    # When this was written: {said}\n"
-        f"    verdict = check_sampler(\n"
-        f'        {name}, TARGET, DRAFT{given}, numbers="{numbers}"\n    )\n'
-        f"    assert verdict, verdict\n"
+        f"from {'torch_bridge' if in_torch else 'spec_math.audit'} import check_sampler\n{text}\n\n{''.join(laws)}\n\n"
+        "def test_the_sampler_emits_the_target_s_distribution() -> None:\n"
+        f"    # When this was written: {getattr(found.verdict, 'reason', '')}\n"
+        f"    verdict = check_sampler(sampler, TARGET, DRAFT{given})\n    assert verdict, verdict\n"
     )
 
 

@@ -1,0 +1,208 @@
+"""Samplers in eight shapes of the field: the adapter that audit writes, completed by at most two lines, judges them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is an optional extra")
+
+from typer.testing import CliRunner  # noqa: E402
+
+from spec_math.audit import Judgement, judge  # noqa: E402
+from spec_math.cli import app  # noqa: E402
+from spec_math.pathwise.loading import load_sampler  # noqa: E402
+from spec_math.samplers.case import chain, position  # noqa: E402
+from spec_math.studies.audits.study import AuditRequest, adapter_file, open_names  # noqa: E402
+from torch_bridge.subject import subject_of  # noqa: E402
+
+CHAIN = chain([["1/2", "1/2"], ["1/4", "3/4"]], [["3/4", "1/4"]])
+ONE = position(["1/4", "3/4"], ["1/2", "1/2"])
+
+HEAD = """import torch
+from dataclasses import dataclass
+
+def residual(p, q):
+    left = (p - q).clamp(min=0)
+    return left / left.sum()
+
+def rand(*size):
+    return torch.rand(*size, dtype=torch.float64)
+"""
+
+METHOD = """
+class Engine:
+    def __init__(self):
+        raise RuntimeError("loads weights")
+    def verify(self, input_ids, draft_tokens, draft_probs):
+        ids = torch.cat([input_ids, draft_tokens], 1)
+        return self.emitted(self.model(ids).logits[0, -self.gamma - 1:].softmax(-1), draft_tokens[0], draft_probs[0])
+    def emitted(self, p, x, q):
+        for n in range(self.gamma):
+            if rand(1) >= p[n, x[n]] / q[n, x[n]]:
+                return torch.cat([x[:n], torch.multinomial(residual(p[n], q[n]), 1)])
+        return torch.cat([x, torch.multinomial(p[-1], 1)])
+"""
+
+LOGITS = """
+def verify(draft_ids, draft_logits, verify_logits):
+    p, q = verify_logits.softmax(-1), draft_logits.softmax(-1)
+    for n, x in enumerate(draft_ids):
+        if rand(1) >= p[n, x] / q[n, x]:
+            return [*draft_ids[:n].tolist(), int(torch.multinomial(residual(p[n], q[n]), 1))]
+    return [*draft_ids.tolist(), int(torch.multinomial(p[-1], 1))]
+"""
+
+LAW = """
+def verify(draft_tokens, target_probs, draft_probs):
+    p, q, x = target_probs[0], draft_probs[0], draft_tokens[0]
+    for n in range(len(x)):
+        if rand(1) >= p[n, x[n]] / q[n, x[n]]:
+            return torch.tensor(0), n, residual(p[n], q[n])
+    return torch.tensor(0), len(x), p[-1]
+"""
+
+LENGTH = """
+def verify(draft_tokens, target_logits, draft_logits):
+    p, q, x = target_logits.softmax(-1), draft_logits.softmax(-1), draft_tokens
+    out = torch.cat([x, torch.multinomial(p[-1], 1)])
+    for n in range(len(x)):
+        if rand(1) >= p[n, x[n]] / q[n, x[n]]:
+            out[n] = torch.multinomial(residual(p[n], q[n]), 1)[0]
+            return out, n + 1
+    return out, len(out)
+"""
+
+FIELD = """
+@dataclass
+class Outcome:
+    kept: int
+    following: torch.Tensor
+    rate: float
+
+def verify(draft_tokens, target_probs, draft_probs):
+    p, q, x = target_probs[0], draft_probs[0], draft_tokens[0]
+    for n in range(len(x)):
+        if rand(1) >= p[n, x[n]] / q[n, x[n]]:
+            return Outcome(n, torch.multinomial(residual(p[n], q[n]), 1), 0.0)
+    return Outcome(len(x), torch.multinomial(p[-1], 1), 1.0)
+"""
+
+INDEX = """
+def verify(draft_tokens, target_probs, draft_probs):
+    for n, x in enumerate(draft_tokens):
+        if rand(1) < target_probs[x] / draft_probs[x]:
+            return n
+"""
+
+CONFIG = """
+def verify(input_ids, draft_model, target_model, config):
+    ids, q, x = input_ids, [], []
+    for _ in range(config.num_draft_tokens):
+        q.append((draft_model(ids).logits[0, -1] / config.temperature).softmax(-1))
+        x.append(torch.multinomial(q[-1], 1))
+        ids = torch.cat([ids, x[-1][None]], 1)
+    p = (target_model(ids).logits[0, -len(x) - 1:] / config.temperature).softmax(-1)
+    for n in range(len(x)):
+        if rand(1) >= p[n, x[n]] / q[n][x[n]]:
+            return torch.cat([*x[:n], torch.multinomial(residual(p[n], q[n]), 1)])
+    return torch.cat([*x, torch.multinomial(p[-1], 1)])
+"""
+
+MODES = """
+def verify(model, input_ids, gamma):
+    ids, q, x = input_ids, [], []
+    for _ in range(gamma):
+        q.append(model(ids, draft=True).logits[0, -1].softmax(-1))
+        x.append(torch.multinomial(q[-1], 1))
+        ids = torch.cat([ids, x[-1][None]], 1)
+    p = model(ids).logits[0, -gamma - 1:].softmax(-1)
+    for n in range(gamma):
+        if rand(1) >= p[n, x[n]] / q[n][x[n]]:
+            return torch.cat([*x[:n], torch.multinomial(residual(p[n], q[n]), 1)])
+    return torch.cat([*x, torch.multinomial(p[-1], 1)])
+"""
+
+TWO = "model=lambda ids, draft=False: (draft_model if draft else target_model)(ids),"
+WRONG = "residual(p[n], q[n])", "p[n]"
+
+SHAPES: dict[str, tuple[str, str, tuple[str, str], Any, list[str]]] = {
+    "a method that finds its model in its object": ("Engine.verify", METHOD, WRONG, CHAIN, []),
+    "logits of a name that says no side": ("verify", LOGITS, WRONG, CHAIN, ["verify_logits=target.log(),"]),
+    "(best, count, law)": ("verify", LAW, WRONG, CHAIN, ['return emitted(returned, tokens, "_,count,law")']),
+    "(tokens, length)": ("verify", LENGTH, WRONG, CHAIN, ['return emitted(returned, tokens, "tokens,length")']),
+    "a record's fields": (
+        "verify",
+        FIELD,
+        WRONG,
+        CHAIN,
+        ['return emitted((returned.kept, returned.following, returned.rate,), tokens, "count,token,_")'],
+    ),
+    "an index or None": (
+        "verify",
+        INDEX,
+        ("target_probs[x] / draft_probs[x]", "target_probs[x]"),
+        ONE,
+        ['return emitted((judged(tokens, target, draft), (target - draft).clip(0)), tokens, "index,law")'],
+    ),
+    "an object of options": (
+        "verify",
+        CONFIG,
+        WRONG,
+        CHAIN,
+        ["config=SimpleNamespace(num_draft_tokens=len(target) - 1, temperature=1.0),"],
+    ),
+    "one model with two modes": ("verify", MODES, WRONG, CHAIN, ["model=draft_model,"]),
+}
+
+
+def adapter_of(folder: Path, shape: str, changed: bool = False) -> tuple[str, Judgement]:
+    """Write the sampler of a shape, and return the adapter that is written for it, with the verdict on it as it is."""
+    name, source, wrong, case, _ = SHAPES[shape]
+    assert source.count(wrong[0]) == 1
+    (folder / "engine.py").write_text(HEAD + (source.replace(*wrong) if changed else source))
+    request = AuditRequest(f"{folder / 'engine.py'}:{name}", adapter=folder / "adapter.py")
+    found = judge(subject_of(load_sampler(request.place).value), case)
+    return adapter_file(request, found), found
+
+
+def completed(text: str, shape: str) -> str:
+    """Uncomment the lines that somebody who knows the sampler chooses."""
+    for line in SHAPES[shape][4]:
+        assert f"# {line}" in text, text
+        text = text.replace(f"# {line}", line, 1)
+    if shape == "one model with two modes":
+        text = text.replace("model=draft_model,", TWO, 1)
+    assert open_names(text) == []
+    assert len(text.splitlines()) <= 40
+    return text
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_right_sampler_is_lossless_by_its_adapter_and_a_wrong_one_lossy(tmp_path: Path, shape: str) -> None:
+    text, direct = adapter_of(tmp_path, shape)
+    lines = SHAPES[shape][4]
+    assert bool(open_names(text)) == bool(lines)
+    assert type(direct.verdict).__name__ == ("Undecided" if lines else "Lossless"), direct.verdict
+    (tmp_path / "adapter.py").write_text(completed(text, shape))
+    for changed, verdict in ((False, "Lossless"), (True, "Lossy")):
+        _ = adapter_of(tmp_path, shape, changed)
+        found = judge(subject_of(load_sampler(f"{tmp_path / 'adapter.py'}:sampler").value), SHAPES[shape][3])
+        assert type(found.verdict).__name__ == verdict, found.verdict
+        if not lines:
+            assert adapter_of(tmp_path, shape, changed)[1].law == found.law
+
+
+def test_the_command_writes_an_adapter_says_what_is_open_and_judges_it(tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text(HEAD + LOGITS)
+    laws = "--lookahead", "1", "--target", "1/2,1/2;1/4,3/4", "--draft", "3/4,1/4"
+    adapter = tmp_path / "adapter.py"
+    command = ["audit", f"{tmp_path / 'engine.py'}:verify", "--adapter", str(adapter), *laws]
+    written = CliRunner().invoke(app, command)
+    assert (written.exit_code, "open for verify_logits" in " ".join(written.output.split())) == (3, True)
+    still_open = CliRunner().invoke(app, ["audit", str(adapter), *laws])
+    assert (still_open.exit_code, "verify_logits" in still_open.output) == (2, True)
+    adapter.write_text(completed(adapter.read_text(), "logits of a name that says no side"))
+    assert CliRunner().invoke(app, ["audit", str(adapter), *laws]).exit_code == 0
