@@ -178,7 +178,6 @@ NO_NUMBERS = {
     "is_exact",
     "is_torch_array",
     "remembering",
-    "is_feasible",
     "sums_to_one",
     "storage",
     "number_type",

@@ -113,11 +113,9 @@ def test_messages_go_to_the_standard_error_of_the_moment(
     """A long walk in a second command of one process says how far it is where that command's errors stand."""
     logger = logging.getLogger("spec_math.pathwise")
     monkeypatch.setattr(logger, "handlers", [])
-    closed = io.StringIO()
-    with monkeypatch.context() as first:
+    with monkeypatch.context() as first, io.StringIO() as closed:
         first.setattr(sys, "stderr", closed)
         _tell_of_long_ones()
-        closed.close()
     _tell_of_long_ones()
     logger.info("7 paths")
     assert capsys.readouterr() == ("", "7 paths\n")

@@ -135,15 +135,6 @@ def least(t: Array, d: Array, k: int) -> Any:
     return np.array([least(row, other, k) for row, other in zip(t, d, strict=True)], dtype=object)
 
 
-def is_feasible(target: Any, draft: Any, k: int, gamma: Any) -> bool:
-    """Say whether γ ≥ 1 has f(γ) ≤ 0, for laws [V]: then `verify` takes it, and is lossless.
-
-    >>> is_feasible([1, 0], ["1/2", "1/2"], 2, 2), is_feasible([1, 0], ["1/2", "1/2"], 2, 1)
-    (True, False)
-    """
-    return not f(target, draft, k, gamma) > 0
-
-
 def none_of(chance: Any, k: Any) -> Any:
     """Return (1 − chance)^k, the probability that none of k tests accepts; floats, for many, through log(1 − chance).
 
