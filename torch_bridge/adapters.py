@@ -2,8 +2,8 @@
 
 An adapter is a file with a function `sampler` of the drafted tokens [L], the target's distributions [L + 1, V] and the
 draft's [L, V], by position. It takes `token` in place of `tokens` for a single draft, no tokens where it drafts by
-itself, and no `draft` where no distribution of the drafts is used: each row of drafts is then judged. `spec-math audit
-FILE` judges it, and `spec-math audit FILE:NAME --adapter FILE2` writes one.
+itself, and no `draft` where no distribution of the drafts is used: each row of drafts is then judged. The command
+`spec-math audit FILE` judges it, and the option `--adapter FILE` writes one.
 """
 
 from __future__ import annotations
