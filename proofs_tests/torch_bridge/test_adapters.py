@@ -206,3 +206,10 @@ def test_the_command_writes_an_adapter_says_what_is_open_and_judges_it(tmp_path:
     assert (still_open.exit_code, "verify_logits" in still_open.output) == (2, True)
     adapter.write_text(completed(adapter.read_text(), "logits of a name that says no side"))
     assert CliRunner().invoke(app, ["audit", str(adapter), *laws]).exit_code == 0
+
+
+@pytest.mark.parametrize("named", [["vllm"], ["--command", "./mine"], []])
+def test_an_adapter_needs_a_function(named: list[str]) -> None:
+    said = CliRunner().invoke(app, ["audit", *named, "--adapter", "adapter.py"], env={"COLUMNS": "200"})
+    assert said.exit_code == 2
+    assert "--adapter needs MODULE:FUNCTION" in said.output

@@ -147,8 +147,8 @@ def audit(  # noqa: PLR0913
 
         study(partial(of_suspects, suspects), out)
     outside = command is not None or library is not None
-    if outside and (sampler is not None or adapter is not None):
-        raise typer.BadParameter("--command and --library name the sampler; leave out MODULE:FUNCTION and --adapter")
+    if (outside and sampler is not None) or (adapter is not None and ":" not in (sampler or "")):
+        raise typer.BadParameter("--adapter needs MODULE:FUNCTION; --command and --library name the sampler themselves")
     if sampler is None and not outside:
         raise typer.BadParameter("name what is audited, MODULE:FUNCTION, or give its tokens with --samples")
     if sampler is not None and ":" not in sampler:
