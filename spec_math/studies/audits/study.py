@@ -249,10 +249,10 @@ def _questions(found: Judgement, text: str) -> tuple[str, ...]:
 def open_names(text: str) -> list[str]:
     """Return the names in an adapter that are open: those of whose lines none was uncommented.
 
-    >>> open_names("    # alpha=target,  # open\\n    # beta=1,  # open\\n    beta=2,  # open\\n")
+    >>> open_names("    # alpha=target,  # open\\n    # beta=1,  # open\\n    beta=2,  # mine\\n")
     ['alpha']
     """
-    asked, given = (re.findall(rf"^ *{mark}(\w+)\b.*# open$", text, re.MULTILINE) for mark in ("# ", ""))
+    asked, given = (re.findall(line, text, re.MULTILINE) for line in (r"^ *# (\w+)\b.*# open$", r"^ *(\w+)"))
     return [name for name in dict.fromkeys(asked) if name not in given]
 
 
