@@ -148,7 +148,7 @@ def audit(  # noqa: PLR0913
         study(partial(of_suspects, suspects), out)
     outside = command is not None or library is not None
     if (outside and sampler is not None) or (adapter is not None and ":" not in (sampler or "")):
-        raise typer.BadParameter("--adapter needs MODULE:FUNCTION; --command and --library name the sampler themselves")
+        raise typer.BadParameter("--command and --library name the sampler; --adapter needs MODULE:FUNCTION")
     if sampler is None and not outside:
         raise typer.BadParameter("name what is audited, MODULE:FUNCTION, or give its tokens with --samples")
     if sampler is not None and ":" not in sampler:
