@@ -101,7 +101,7 @@ def drawn_by_weights(off: Fraction, **case: Any) -> Document:
 
 
 def conditions() -> dict[str, tuple[bool, Document]]:
-    """Whether each certificate holds, and the certificate."""
+    """Return certificates by name, with whether they hold."""
     ends = ["end", "u", [0]], ["end", "u", [1]]
     rates = ["end", "t", [0]], ["end", "t", [1]], ["race", [0], ["1", "3"], [[0], [1]], [0, 1]]
     child = single() | {"nodes": [*ends, ["cut", 0, ["1/4"], [0, -1]], ends[1]]}
@@ -138,7 +138,7 @@ def conditions() -> dict[str, tuple[bool, Document]]:
 
 
 def replayed() -> dict[str, tuple[bool, str, Document]]:
-    """Whether each certificate is that of a function of PROGRAMS, its name, and the certificate."""
+    """Return certificates by name, with a function of PROGRAMS and whether each certificate is its own."""
     pairs = [[[one, other], one] for one in (0, 1) for other in (0, 1)]
     first = single(k=2, drafted=pairs) | {"verdict": "lossy", "nodes": [["end", "", [0]], ["end", "", [1]]]}
     first["call"] = {"placed": ["tokens"], "named": [], "one": True, "makes": []}

@@ -99,7 +99,7 @@ def in_float64(nodes: list[Any], target: Any = None) -> Document:
 
 
 def conditions() -> dict[str, tuple[bool, Document]]:
-    """Whether each claim holds, and the claim."""
+    """Return claims by name, with whether they hold."""
     draw = ["draw", T, [0, 1]]
     rows = [[[], T], [[0], T], [[1], T]]
     two_blocks = {"horizon": 2, "rounds": 2, "trees": [[[], 2], [[0], 3], [[1], 2]], "verdict": "lossy"}
@@ -122,7 +122,7 @@ def conditions() -> dict[str, tuple[bool, Document]]:
         "a second list of children": (True, block([ZERO, ONE, [*draw, [1, 0]]])),
         "no token": (True, failing([["emit", []]])),
         "a token below 0": (True, failing([["emit", [-1]]])),
-        "a second token that is none": (True, failing([["emit", [0, 7]]])),
+        "a second token outside of the vocabulary": (True, failing([["emit", [0, 7]]])),
         "a token after the end": (False, block([ZERO, ["emit", [1, 0]], draw], end=1)),
         "a path that is not shown has a coin": (False, block(hidden, **more)),
         "a path that is not shown has a coin, counted": (True, block(hidden, **more, coins=2)),
@@ -151,7 +151,7 @@ def conditions() -> dict[str, tuple[bool, Document]]:
 
 
 def optima() -> dict[str, tuple[bool, Document]]:
-    """Whether each optimum holds, and the optimum."""
+    """Return optima by name, with whether they hold."""
     halves, each = ["1/2", "1/2"], [[[0], "1/2"], [[1], "1/2"]]
     only = [[[0], "1"]]
     both = [[[1, 0], 0, "1/2"], [[0, 1], 1, "1/2"]]
@@ -166,7 +166,7 @@ def optima() -> dict[str, tuple[bool, Document]]:
 
 
 def replayed() -> dict[str, tuple[bool, str, Document]]:
-    """Whether each claim is that of a function of PROGRAMS, its name, and the claim."""
+    """Return claims by name, with a function of PROGRAMS and whether each claim is its own."""
     roles = [[None, role] for role in ("coin", "target", "draft", "prefix", 2)]
     models = {"call": roles, "given": {"target": "fractions", "draft": "fractions"}}
     one = [[None, role] for role in ("coin", "token", "target", "draft")]

@@ -11,7 +11,7 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-from proofs_tests.certificates import path_cases
+from proofs_tests.certificates import path_cases, path_certificates
 from proofs_tests.certificates.checker_mutants import Mutant, survivors
 from proofs_tests.certificates.forgeries import forged
 from proofs_tests.certificates.path_oracle import confirms
@@ -26,7 +26,7 @@ _NODE = "(kind, asked, *children), law, coins = (self.nodes[place], {}, 0)"
 EXPLAINED = (
     (_NUMBER, _NUMBER.replace("-1)", "-2)")),  # no mass is -2 either
     (_CLAIM, _CLAIM.replace("0, []", "-1, []")),  # a row has been read before the gap is
-    (_BASE, _BASE.replace("0)", "-1)")),  # a coin has been read before the gap is, or there is none
+    (_BASE, _BASE.replace("0)", "-1)")),  # a program without a coin has the bound 0
     (_NODE, _NODE.replace("0)", "-1)")),  # a coin has a branch
 )
 """Changes of the checker that leave it as it is, as (line before, line after)."""
@@ -34,7 +34,7 @@ EXPLAINED = (
 
 def random_changes(number: int, seed: int = 0) -> tuple[int, list[str]]:
     """Return how many of so many random changes are accepted, and which of these the oracle does not confirm."""
-    right, accepted, wrong = path_cases.right(), 0, list[str]()
+    right, accepted, wrong = path_certificates.right(), 0, list[str]()
     each = -(-number // len(right))
     for place, (name, document) in enumerate(right.items()):
         for what, changed in islice(forged(document, seed + place), each):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from proofs_tests.certificates import attacks_on_paths, path_cases, path_conditions
+from proofs_tests.certificates import attacks_on_paths, path_cases, path_certificates, path_conditions
 from proofs_tests.certificates.every_verdict import checked_elsewhere, written
 from proofs_tests.certificates.path_oracle import confirms
 from proofs_tests.certificates.path_study import PATH, living, random_changes
@@ -66,26 +66,26 @@ def test_the_checker_elsewhere_rejects(tmp_path: Path) -> None:
     assert (ran.returncode, "Rejected" in ran.stdout) == (1, True)
 
 
-@pytest.mark.parametrize("name", path_cases.right())
+@pytest.mark.parametrize("name", path_certificates.right())
 def test_right_certificates_hold_and_say_what_an_oracle_finds(name: str) -> None:
-    document = path_cases.right()[name]
+    document = path_certificates.right()[name]
     assert confirms(document, check_paths.check(document))
 
 
-@pytest.mark.parametrize("name", path_cases.REPLAYED)
+@pytest.mark.parametrize("name", path_certificates.REPLAYED)
 def test_programs_are_replayed_on_each_path(name: str, tmp_path: Path) -> None:
     place = tmp_path / "programs_replayed.py"
-    _ = place.write_text(path_cases.PROGRAMS, encoding="utf-8")
-    said = check_paths.check(path_cases.right()[name], function=f"{place}:{path_cases.REPLAYED[name]}")
+    _ = place.write_text(path_certificates.PROGRAMS, encoding="utf-8")
+    said = check_paths.check(path_certificates.right()[name], function=f"{place}:{path_certificates.REPLAYED[name]}")
     assert f"those of {place}" in said
 
 
-@pytest.mark.parametrize("name", path_cases.WRONG)
+@pytest.mark.parametrize("name", path_certificates.WRONG)
 def test_other_programs_are_rejected(name: str, tmp_path: Path) -> None:
     place = tmp_path / "other_programs.py"
-    _ = place.write_text(path_cases.PROGRAMS, encoding="utf-8")
+    _ = place.write_text(path_certificates.PROGRAMS, encoding="utf-8")
     with pytest.raises(ValueError, match=r"the function|cannot be read"):
-        _ = check_paths.check(path_cases.right()["one draft"], function=f"{place}:{name}")
+        _ = check_paths.check(path_certificates.right()["one draft"], function=f"{place}:{name}")
 
 
 @pytest.mark.parametrize("name", path_cases.by_hand())
@@ -102,7 +102,7 @@ def test_random_changes_that_are_accepted_are_confirmed() -> None:
 
 def test_the_oracle_does_not_confirm_what_is_wrong() -> None:
     """The control: sentences of another certificate."""
-    lossless, lossy = path_cases.right()["one draft"], path_cases.by_hand()["another flip"]
+    lossless, lossy = path_certificates.right()["one draft"], path_cases.by_hand()["another flip"]
     assert not confirms(lossy, check_paths.check(lossless))
 
 
@@ -114,11 +114,11 @@ def test_changes_of_the_checker_are_noticed() -> None:
 def test_what_refutes_is_no_more_than_needed() -> None:
     """One path to the text that is too likely, and not all."""
     for name in ("too much", "too little", "raises", "negative"):
-        claim = path_cases.right()[name]["claims"][0]
+        claim = path_certificates.right()[name]["claims"][0]
         assert sum(node[0] != "draw" for node in claim["nodes"]) <= 2 + sum(
             child is not None for node in claim["nodes"] if node[0] == "draw" for child in node[2]
         )
-    claim = path_cases.right()["too much"]["claims"][0]
+    claim = path_certificates.right()["too much"]["claims"][0]
     assert claim["verdict"] == ["lossy", [[0]], "more"]
     assert claim["nodes"][-1] == ["draw", ["1/2", "1/2"], [1, None]]
 

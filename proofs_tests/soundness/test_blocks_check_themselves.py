@@ -6,11 +6,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
+from spec_math.block_level.methods import METHODS
 from spec_math.invariants import BrokenInvariantError
 from spec_math.language import Table
 from spec_math.mean import Mean
+from spec_math.sequential.decision import Candidate, Decision, Terms
 from spec_math.studies.blocks import comparison as of_blocks
 from spec_math.studies.blocks.comparison import BlockComparison, BlockModels, BlockRequest, compare_blocks
 from spec_math.studies.blocks.study import result_of as blocks_shown
@@ -54,3 +57,17 @@ def test_sampled_blocks_are_held_to_what_sampling_explains() -> None:
         wrong = with_entry(found, len(found.entries) - 1, exact=None, tokens=Mean(tokens, 0.1, 1000))
         wrong = replace(wrong, ceilings=[])
         assert bool(of_blocks.watch(wrong).found) == caught
+
+
+def test_a_method_above_its_bound_on_one_text_is_caught() -> None:
+    """A sampled bound is shown at least as high as its methods, so that the samples themselves are held to it."""
+    models = BlockModels(*(Table({(): law}, context=0) for law in ([0.25, 0.75], [0.5, 0.5])), ((),), 2, "two tables")
+    decision = Decision([Candidate("a", 0, 3)], Terms(10), [np.full(20, 1.5)], [np.full(16, 1.75)])
+    method = next(method for method in METHODS if method.along is not None)
+    right = BlockComparison(models.source, 2, (1,), (2,), 20, [], [], decision, ((method, 1, 2),))
+    assert of_blocks.watch(right).found == {}
+    decision.bounds[0][7] = 1.5 - 1e-9
+    with pytest.raises(BrokenInvariantError, match="no method exceeds the bound of its own drafts"):
+        of_blocks.watch(right).hold()
+    decision.candidates[0] = decision.candidates[0]._replace(dear=True)  # run once: it may exceed the mean
+    assert of_blocks.watch(right).found == {}

@@ -12,6 +12,7 @@ from spec_math.arrays import exact
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.selected_chain import classes_of, order_of
+from spec_math.token_level.excess import least
 from spec_math.token_level.optimum.ratio_order import Joined, joined, ratio_order
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
@@ -111,3 +112,20 @@ def farthest(laws: type[Conditionals], k: int) -> float:
 def test_chain_priorities_of_classes_are_those_of_their_tokens(k: int) -> None:
     assert farthest(Conditionals, k) < 1e-10
     assert farthest(AllAlike, k) > 1e-3
+
+
+def gap(classes: Callable[[FLOAT, FLOAT], Any], k: int) -> float:
+    """Return the largest distance of γ* of classes, with what is never drafted as one more, from that of all tokens."""
+    pairs = [(backing_off(seed), backing_off(seed + 100)) for seed in range(12)]
+    return max(abs(least(*masses(classes(*pair)), k) - float(least(*pair, k))) for pair in pairs)
+
+
+def masses(order: Any) -> tuple[Any, Any]:
+    return np.append(order.target, order.target_above[-1:]), np.append(order.draft, order.draft_above[-1:])
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 8, 40])
+def test_gamma_of_prefix_sums_is_that_of_all_tokens(k: int) -> None:
+    assert gap(ratio_order, k) < 1e-12
+    assert gap(lambda t, d: joined(ratio_order(t, d), SIZE).order, k) < 1e-10
+    assert k == 1 or gap(lambda t, d: ratio_order(t, (t + d) / 2), k) > 1e-3

@@ -187,15 +187,13 @@ def _sampler_in(file: Path) -> str:
     if not file.is_file():
         raise typer.BadParameter(f"there is no file {file}; name a module:function, a file or an engine")
     text = file.read_text(encoding="utf-8")
-    if "def sampler(" in text:
+    if "\ndef sampler(" in f"\n{text}":
         if still := open_names(text):
             raise typer.BadParameter(f"{file} is open for {', '.join(still)}: uncomment one of the lines for each")
         return f"{file}:sampler"
     names = [one.name for one in suspects(file)]
     which = f"; functions in it that draw and compare: {', '.join(names)}" if names else ""
-    raise typer.BadParameter(
-        f"{file} is a file; name the function that is judged, as in {file}:{names[0] if names else 'verify'}{which}"
-    )
+    raise typer.BadParameter(f"{file} is a file; name the function, as in {file}:{(*names, 'verify')[0]}{which}")
 
 
 class _ToStandardError(logging.Handler):

@@ -144,10 +144,7 @@ class Decision:
         return self.mean(self.taken)
 
     def level(self, place: int, bound: bool = False) -> Mean:
-        """Return a candidate's mean, or that of its bounds, corrected by the taken one's beyond the units of both.
-
-        A bound is at least what it is a bound of.
-        """
+        """Return a candidate's mean, or that of its bounds, corrected by the taken one's beyond the units of both."""
         own = self.mean(place, bound)
         if place != self.taken or bound:
             apart = self.difference(place, self.taken, bound)
@@ -159,10 +156,6 @@ class Decision:
             )
             if own.samples and apart.samples and low <= high:
                 own = replace(own, value=min(max(self.lead.value + apart.value, low), high), low=low, high=high)
-        if bound and own.samples and len(self.values[place]):
-            low, high = self.level(place).interval
-            value = max(own.value, self.level(place).value)
-            own = replace(own, value=value, low=max(low, own.interval[0]), high=max(value, own.interval[1]))
         return own
 
     def share(self, place: int) -> Mean | None:

@@ -292,6 +292,8 @@ class _Sampled:
         for keyed, places in own.items():
             means = [self._tokens.level(place, bound=True) for place in places]
             most = max(means, key=lambda mean: mean.samples)
+            # A bound is at least what it bounds, however few its units.
+            means += [self._tokens.level(place) for place in places]
             value, low = max(mean.value for mean in means), max(mean.interval[0] for mean in means)
             most = replace(most, value=value, low=low, high=max(value, most.interval[1]))
             found[keyed] = Ceiling(*keyed, most, reached=keyed[:2] == (CHAINS, 1))
@@ -320,13 +322,12 @@ def _exact_ceilings(request: BlockRequest, progress: Progress) -> dict[tuple[Dra
     if not isinstance(models.target, Table):
         return {}
     triple = models.target, models.draft, models.prefixes[0]
-    exact = _is_exact(models.target)
     wanted = [
         (drafts, k, size)
         for size in request.lookaheads
         for k in request.ks
         for drafts in KINDS
-        if drafts.solvable(models.size, size, k) and (exact or not drafts.exact)
+        if drafts.solvable(models.size, size, k) and (_is_exact(models.target) or not drafts.exact)
     ]
     step = progress("solving for the optimum", len(wanted))
     found: dict[tuple[Drafts, int, int], Ceiling] = {}
@@ -349,7 +350,8 @@ def watch(found: BlockComparison) -> Watch:
 
     Fractions are held exactly. Floats are sums of at most EXACT_TERMS terms, each off by some roundings of a number up
     to L + 1. A sampled value is a mean and a mean difference to it, each of independent draws from an interval, so that
-    Hoeffding's bound holds for either; so it does for a sampled bound.
+    Hoeffding's bound holds for either; so it does for a sampled bound. What a text tells of a method is at most the
+    bound on that text, sample by sample.
 
     >>> watch(BlockComparison("two tables", 2, (1,), (4,), 0, [], [])).found
     {}
@@ -366,6 +368,12 @@ def watch(found: BlockComparison) -> Watch:
                 most = ceiling.tokens.value if ceiling.exact is None else ceiling.exact
                 more = _slack(ceiling.tokens, ceiling.exact, entry.lookahead)
                 result.at_most(ABOVE_BOUND, name, (value, most), slack + more, k=entry.k)
+    for place, (method, k, size) in enumerate(found.contenders):
+        raced = found.decision
+        told = raced is not None and not raced.candidates[place].dear
+        if raced is not None and told and (both := min(len(raced.values[place]), len(raced.bounds[place]))):
+            sides = raced.values[place][:both], raced.bounds[place][:both]
+            result.at_most(ABOVE_BOUND, f"{method.name}, L = {size}", sides, _slack(known(0), None, size), k=k)
     return result
 
 

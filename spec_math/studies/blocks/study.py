@@ -297,7 +297,7 @@ def _notes(found: BlockComparison) -> list[str]:
     if any(not ceiling.reached for ceiling in found.ceilings):
         notes.append(
             "No lossless verifier of the drafts in a row 'upper bound' exceeds this bound; it may be that none reaches "
-            "it. A sampled bound comes from the same samples; no method exceeds it on one of them, or in the mean."
+            "it. A sampled bound comes from the same samples; it is shown at least as high as what its methods reach."
         )
     return notes + fastest_sentences(found)
 

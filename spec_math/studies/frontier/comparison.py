@@ -131,7 +131,9 @@ def _result(regime: Regime, asked: Asked, decision: Decision, found: Sequence[Co
 
     points = sorted((point(fastest(places)) for places in own.values()), key=lambda one: -one.faster.value)
     first = point(decision.taken)
-    kinds = {one.method.drafts: [at for at, other in enumerate(found) if other.drafts is one.drafts] for one in found}
+    kinds: dict[Drafts, list[int]] = {}
+    for place, one in enumerate(found):
+        kinds.setdefault(one.method.drafts, []).append(place)
     return Frontier(
         regime,
         {

@@ -231,11 +231,6 @@ class Contender(NamedTuple):
     size: int
 
     @property
-    def drafts(self) -> Drafts:
-        """The kind of its drafts."""
-        return self.method.drafts
-
-    @property
     def bound(self) -> Key:
         """The key of the bound of its drafts."""
         return Key(self.method.drafts, self.key.k, self.key.stem)
