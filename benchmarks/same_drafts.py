@@ -42,7 +42,7 @@ def ahead_of_traversal(of: Regime, k: int, prefixes: int, seed: int = 0) -> Any:
         drafted = with_distinct_roots(laws, free, k, LOOKAHEAD, rng)
         laws.gather([chain[:at] for chain in drafted for at in range(len(chain))])
         planned = planned_tree.chances(Plans(laws, paths(LOOKAHEAD, k)), drafted)
-        traversed = given_drafts.traversed(laws, drafted, LOOKAHEAD)
+        traversed = given_drafts.distinct_roots(laws, drafted, LOOKAHEAD, as_block=True)
         found.append(float(sum(planned)) - float(sum(traversed)))
     return np.array(found)
 

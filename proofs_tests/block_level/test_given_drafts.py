@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -22,7 +23,10 @@ from spec_math.chance import Coin, law, replay
 from spec_math.chance import paths as paths_of
 from spec_math.scheme import Tokens
 
-AVERAGED = {"recursive rejection, distinct": given_drafts.distinct_roots, "traversal, distinct": given_drafts.traversed}
+AVERAGED = {
+    "recursive rejection, distinct": given_drafts.distinct_roots,
+    "traversal, distinct": partial(given_drafts.distinct_roots, as_block=True),
+}
 
 
 def mean_tokens(name: str, models: Any, lookahead: int, k: int) -> list[Any]:

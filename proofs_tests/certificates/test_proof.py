@@ -145,3 +145,18 @@ def test_a_change_by_hand_is_rejected(words: str) -> None:
         with pytest.raises(ValueError, match=r"^[a-zA-Z]"):
             _ = check_proof.check(document)
     assert broke
+
+
+def test_a_certificate_that_does_not_hold_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control of `saved`: what the checker rejects is an error, and no file."""
+    (theorem,) = (one for one in chosen(()) if (one.name, one.scope) == SMALL[0])
+    proof, document = certified(theorem)
+    assert document is not None
+    right = tmp_path / "right.json"
+    monkeypatch.setattr("spec_math.symbolic.certificate.certified", lambda *_: (proof, document))
+    assert saved(theorem, right)
+    assert right.exists()
+    document["nodes"] = [["z3"]]
+    with pytest.raises(ValueError, match="no region is judged"):
+        _ = saved(theorem, tmp_path / "wrong.json")
+    assert not (tmp_path / "wrong.json").exists()

@@ -32,7 +32,7 @@ def test_the_measure_of_a_verifier_over_itself_is_nothing(monkeypatch: pytest.Mo
     name, models = contenders.defaults()[0]
 
     def traversed(plans: Plans, drafted: list[Tokens]) -> Chances:
-        return given_drafts.traversed(plans.laws, drafted, same_drafts.LOOKAHEAD)
+        return given_drafts.distinct_roots(plans.laws, drafted, same_drafts.LOOKAHEAD, as_block=True)
 
     monkeypatch.setattr(same_drafts.planned_tree, "chances", traversed)
     assert not same_drafts.ahead_of_traversal(contenders.at(name, models, 1), 2, 20).any()

@@ -37,22 +37,17 @@ def root_tests(laws: Conditionals, roots: Tokens) -> list[Any]:
 
 
 def distinct_roots(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, as_block: bool = False) -> Chances:
-    """Return the chances of K paths whose first tokens are drawn without replacement, by recursive rejection."""
-    total, reached = _zeros(laws, lookahead), _one(laws)
+    """Return the chances of K paths whose first tokens are drawn without replacement, by recursive rejection.
+
+    As blocks these are the numbers of traversal: the root rejects its children as recursive rejection does, a child
+    with the chance 1 − w_1, w_1 = min(1, r/d) of its test; below it the chain is a block that starts with that weight.
+    """
+    total, reached = [laws.target()[0] * 0] * lookahead, _one(laws)
     for chain, chance in zip(chains, laws.kept(root_tests, tuple(chain[0] for chain in chains)), strict=True):
         for place, weight in _along(laws, chain, chance, as_block):
             total[place] += reached * weight
         reached = reached * (1 - chance)
     return total
-
-
-def traversed(laws: Conditionals, chains: Sequence[Tokens], lookahead: int) -> Chances:
-    """Return the chances of traversal verification on K paths whose first tokens are drawn without replacement.
-
-    The law: the root rejects its children as recursive rejection does, a child with chance 1 − w_1, its weight w_1
-    being the chance min(1, r/d) of its test; below it the chain is a block that starts with that weight.
-    """
-    return distinct_roots(laws, chains, lookahead, as_block=True)
 
 
 class _Refusing:
@@ -92,7 +87,3 @@ def _along(laws: Conditionals, chain: Tokens, first: Any, as_block: bool) -> Ite
 def _one(laws: Conditionals) -> Any:
     first = laws.target()[0]
     return first * 0 + 1
-
-
-def _zeros(laws: Conditionals, lookahead: int) -> Chances:
-    return [laws.target()[0] * 0] * lookahead
