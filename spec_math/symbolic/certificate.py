@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
@@ -70,7 +70,7 @@ def saved(theorem: Theorem, place: File, **options: Any) -> Proof:
     """Prove a theorem as `prove` does, and write its certificate; a refuted one has that of its counterexample.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: the file cannot be written. ValueError: the checker rejects the certificate; the file is not written.
     """
     proof, document = certified(theorem, **options)
     if document is not None:
@@ -186,27 +186,21 @@ class _Writer:
                 top, _ = fact(self.checker.total(terms)[0], ())
                 if top and set(known_of(facts).get(key(top)) or ()) != {0}:
                     facts = self.narrowed(top, facts, {0})
-            facts = self.with_signs(coin, facts)
+            for at in sorted(self.checker.tree(coin)[1]):
+                for function, child in zip(*self.document["coins"][at][1:], strict=True):
+                    signs = self.checker.quotient(function, known_of(facts))[2]
+                    if not signs <= {0, 1} or (child is None and signs != {0}):
+                        for one, _ in self.document["functions"][function][1]:
+                            facts = self.narrowed(self.checker.polynomials[one], facts, set())
             nodes.append(["leaf", coin, formulas])
 
-    def with_signs(self, coin: int, facts: Facts) -> Facts:
-        """Write the signs of factors by which the probabilities of a coin are nonnegative, and of no branch 0."""
-        for at in sorted(self.checker.tree(coin)[1]):
-            for function, child in zip(*self.document["coins"][at][1:], strict=True):
-                # Most signs are possible, and a long search for a witness is in vain.
-                for longest, (place, _) in product((2, 100), self.document["functions"][function][1]):
-                    known, one = known_of(facts), self.checker.polynomials[place]
-                    shown = self.checker.quotient(function, known)[2] <= ({0} if child is None else {0, 1})
-                    if not shown and len(known.get(key(one), check_proof.ANY)) > 1:
-                        facts = self.narrowed(one, facts, set(), longest)
-        return facts
-
-    def narrowed(self, top: Polynomial, facts: Facts, left: set[int], longest: int = 100) -> Facts:
+    def narrowed(self, top: Polynomial, facts: Facts, left: set[int]) -> Facts:
         """Write the node that asks for a sign of a polynomial, and the witnesses of those that it cannot have.
 
         Without signs that are `left`, those are left of which no witness is found.
         """
         nodes, had = self.document["nodes"], known_of(facts).get(key(top), check_proof.ANY)
+        longest = 100 if left else 2  # most signs are possible, and a long search for a witness is in vain
         found = {sign: self.witness((*facts, fact(top, (sign,))), longest) for sign in had - left}
         gone = {sign: terms for sign, terms in found.items() if left or terms is not None}
         ends = [[sign] for sign in gone] + [sorted(had - {*gone})]
