@@ -54,6 +54,10 @@ def subject_of(
     'torch.float32'
     """
     if isinstance(fn, Adapter):
+        if shape or numbers or roles or (told and (told.texts or told.returns)):
+            raise ValueError(
+                "an adapter says how it is called: change its lines, and leave out numbers and other options"
+            )
         first, *others = (_subject(fn, grid, "the adapter writes", dtype) for dtype in fn.dtypes)
         return replace(first, variants=tuple(others))
     numbers = numbers or subject.written_beside(fn)

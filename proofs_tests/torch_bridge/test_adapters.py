@@ -213,3 +213,23 @@ def test_an_adapter_needs_a_function(named: list[str]) -> None:
     said = CliRunner().invoke(app, ["audit", *named, "--adapter", "adapter.py"], env={"COLUMNS": "200"})
     assert said.exit_code == 2
     assert "--adapter needs MODULE:FUNCTION" in said.output
+
+
+@pytest.mark.parametrize("option", [["--numbers", "torch.float16"], ["--returns", "tokens"], ["--temperature", "1/2"]])
+def test_an_adapter_says_itself_how_it_is_called(option: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    _ = file.write_text(OWN, encoding="utf-8")
+    assert CliRunner().invoke(app, ["audit", str(file), *LAWS]).exit_code == 0
+    said = CliRunner().invoke(app, ["audit", str(file), *LAWS, *option], env={"COLUMNS": "200"})
+    assert said.exit_code == 2
+    assert "an adapter says how it is called" in said.output or "at temperature 1, not 1/2" in said.output
+
+
+LAWS = ["--target", "1/4,3/4", "--draft", "1/2,1/2", "--k", "1"]
+OWN = """
+from torch_bridge.adapters import *
+
+@adapter()
+def sampler(target, draft):
+    return torch.multinomial(target[0], 1)
+"""
