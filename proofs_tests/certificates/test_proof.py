@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from copy import deepcopy
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from proofs_tests.certificates.proof_forgeries import SMALL, accepted, certifica
 from proofs_tests.certificates.proof_points import holds
 from spec_math import check_lossless
 from spec_math.certificates import check_proof
+from spec_math.certificates.check_proof import plus, times
 from spec_math.symbolic import Theorem, chosen
 from spec_math.symbolic.certificate import certified, saved
-from spec_math.symbolic.witness import witness
+from spec_math.symbolic.witness import Polynomial, multiple, witness
 
 pytest.importorskip("z3")
 
@@ -119,6 +121,36 @@ def test_the_points_reject_what_the_checker_rejects() -> None:
     leaves = [node for node in document["nodes"] if node[0] == "leaf"]
     leaves[0][1], leaves[-1][1] = leaves[-1][1], leaves[0][1]
     assert not holds(document)
+
+
+def test_a_witness_of_a_polynomial_that_is_zero_by_two_equalities() -> None:
+    """By 3ax = 3ab and 3dy = 3dc, where neither a nor d is 0: xy = bc."""
+
+    def of(*terms: tuple[int, str]) -> Polynomial:
+        return {tuple(map(letters.count, "abcdxy")): number for number, letters in terms}
+
+    zero, wrong = of((1, "xy"), (-1, "bc")), of((1, "xy"), (-2, "bc"))
+    for a in (frozenset({1}), frozenset({-1})):
+        known = (
+            (of((3, "ax"), (-3, "ab")), frozenset({0})),
+            (of((1, "a")), a),
+            (of((1, "d")), frozenset({1})),
+            (of((3, "dy"), (-3, "dc")), frozenset({0})),
+        )
+        for sign in (1, -1):
+            found = multiple((*known, (zero, frozenset({sign}))))
+            assert found is not None
+            total: Polynomial = {}
+            for number, places, factor in found:
+                term = {(0,) * 6: number} if factor is None else times(factor, {(0,) * 6: number})
+                for place in places:
+                    term = times(term, (*known, (zero, ()))[place][0])
+                total = plus(total, term)
+            number, places, _ = found[0]
+            assert not total and number * prod({1: min(a), 2: 1, 4: sign}[place] for place in places) > 0
+            # The controls: it is not 0 where a may be, nor is another polynomial.
+            assert multiple((known[0], *known[2:], (zero, frozenset({sign})))) is None
+            assert multiple((*known, (wrong, frozenset({sign})))) is None
 
 
 def test_a_witness_of_a_cubic_equality() -> None:

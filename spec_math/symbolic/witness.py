@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, islice
+from math import prod
 from typing import Any, NamedTuple
 
 from spec_math.certificates.check_proof import plus, times, with_value
@@ -106,14 +107,53 @@ def over(first: Polynomial, second: Polynomial) -> Polynomial | None:
 
 
 def multiple(facts: Facts) -> Witness | None:
-    """Return a witness that the last fact, of one sign, is impossible: its polynomial is a multiple of an equality."""
-    *equalities, (top, signs) = facts
-    for place, (own, zero) in enumerate(equalities):
-        quotient = over(top, own) if own and zero == frozenset({0}) and signs in (UP, DOWN) else None
-        if quotient is not None:
-            sign = Fraction(min(signs))
-            return [(sign, (len(facts) - 1,), None), (Fraction(1), (place,), plus({}, quotient, -sign))]
-    return None
+    """Return a witness that the last fact, of one sign, is impossible: a multiple of it is 0 by the equalities.
+
+    What is left of it is divided by one equality after the other, in a variable whose highest power has a product of
+    facts as its coefficient; the last fact is multiplied by these.
+    """
+    *known, (left, signs) = facts
+    if signs not in (UP, DOWN):
+        return None
+    scale, parts = [len(known)], dict[int, Polynomial]()
+    for place, (own, zero) in enumerate(known):
+        if not left or not own or zero != frozenset({0}):
+            continue
+        if (quotient := over(left, own)) is not None:
+            parts[place], left = quotient, {}
+            continue
+        for variable in range(len(next(iter(own)))):
+            highest = max(powers[variable] for powers in own)
+            lead = _coefficient(own, variable, highest)
+            factors, number = _as_facts(lead, known) if highest else ([], None)
+            if number is None:
+                continue
+            lead = plus({}, lead, 1 / number)
+            while left and (power := max(powers[variable] for powers in left)) >= highest:
+                step = plus({}, _coefficient(left, variable, power, power - highest), 1 / number)
+                left = plus(times(left, lead), times(step, own), Fraction(-1))
+                parts = {at: times(part, lead) for at, part in parts.items()}
+                parts[place] = plus(parts.get(place, {}), step)
+                scale += factors
+            break
+    if left:
+        return None
+    sign = Fraction(prod(min(facts[place][1]) for place in scale))
+    return [(sign, tuple(scale), None), *((Fraction(1), (at,), plus({}, part, -sign)) for at, part in parts.items())]
+
+
+def _coefficient(one: Polynomial, variable: int, power: int, left: int = 0) -> Polynomial:
+    """Return what a power of a variable is multiplied by in a polynomial, times another power of it."""
+    return {(*own[:variable], left, *own[variable + 1 :]): n for own, n in one.items() if own[variable] == power}
+
+
+def _as_facts(one: Polynomial, known: Sequence[tuple[Polynomial, frozenset[int]]]) -> tuple[list[int], Any]:
+    """Return a polynomial as a product of facts of one sign, by their places, and a number; None where it is none."""
+    places: list[int] = []
+    for place, (own, signs) in enumerate(known):
+        while signs in (UP, DOWN) and _degree(own) and (quotient := over(one, own)) is not None:
+            places, one = [*places, place], quotient
+    return places, None if _degree(one) else Fraction(one[max(one)])
 
 
 def _lifted(at: int, variable: int, facts: Facts, size: int) -> Witness | None:
