@@ -83,6 +83,50 @@ def test_what_is_missing_is_named_with_the_stub_that_would_help(root: Path) -> N
     assert "toypack.steps.verify" not in sys.modules
 
 
+def test_all_that_is_missing_is_named_at_once(root: Path) -> None:
+    """The file's own imports and its neighbours'; not what may be missing, nor what is there, nor what is stubbed."""
+    (root / "toypack" / "ratio.py").write_text(
+        "import nobody_a.parts, json\n"
+        "from json import dumps, nobody_name\n"
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    import nobody_b\n"
+        "try:\n    import nobody_c\nexcept ImportError:\n    nobody_c = None\n"
+        "if nobody_c is None:\n    from nobody_d import x\n"
+        "def ratio(p, q):\n    return p / q\n"
+        "def other():\n    import nobody_e\n"
+    )
+    with pytest.raises(ImportError, match="--stub jaxish,nobody_a,json,nobody_d stands in for what is missing"):
+        load_module(root, "toypack.steps.verify")
+    with pytest.raises(ImportError, match="--stub json,nobody_d stands in"):
+        load_module(root, "toypack.steps.verify", Loading(("jaxish", "nobody_a")))
+    stubs = ("jaxish", "nobody_a", "nobody_d", "json")
+    assert load_module(root, "toypack.steps.verify", Loading(stubs)).step(6, 2).accepted == [3]
+
+
+def test_folders_without_an_init_are_packages_where_the_imports_say_so(tmp_path: Path) -> None:
+    place = tmp_path / "nobodys" / "lib" / "verify.py"
+    place.parent.mkdir(parents=True)
+    (place.parent / "ratio.py").write_text("def ratio(p, q):\n    return p / q\n")
+    for line, name in (
+        ("from .ratio import ratio", "lib.verify"),
+        ("from ..lib.ratio import ratio", "nobodys.lib.verify"),
+        ("from nobodys.lib.ratio import ratio", "nobodys.lib.verify"),
+        ("import lib.ratio as it; ratio = it.ratio", "lib.verify"),
+    ):
+        place.write_text(f"{line}\ndef step(p, q):\n    return ratio(p, q)\n")
+        assert package_of(place)[1] == name
+        assert load_sampler(f"{place}:step").value(6, 2) == 3
+    # The control: the file is no package's, and a package that is installed is not the folder of its name.
+    place.write_text("import json\n")
+    assert package_of(place)[1] == "verify"
+    other = tmp_path / "json" / "verify.py"
+    other.parent.mkdir()
+    other.write_text("import json\n")
+    assert package_of(other)[1] == "verify"
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("lib", "nobodys")]:
+        del sys.modules[name]
+
+
 def test_a_package_is_run_when_a_name_of_it_is_asked_for(root: Path) -> None:
     load_module(root, "toypack.steps.verify", Loading(stubs=("jaxish",)))
     with pytest.raises(ModuleNotFoundError, match="a_package_of_nobody"):
@@ -232,5 +276,5 @@ def test_names_that_were_lent_to_an_installed_package_are_taken_back(installed: 
 
 
 def test_without_a_stub_a_name_that_is_gone_says_which_would_help(installed: Path) -> None:
-    with pytest.raises(ImportError, match=r"cannot import name 'Cache'.*--stub oldlib stands in for it"):
+    with pytest.raises(ImportError, match=r"cannot import name 'Cache'.*--stub oldlib stands in for what"):
         _ = load_module(installed, "user.step")

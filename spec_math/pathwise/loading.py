@@ -6,10 +6,10 @@ import ast
 import importlib
 import importlib.util
 import sys
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -24,13 +24,67 @@ OURS = ("spec_math", "torch_bridge")
 
 
 def package_of(path: Path) -> tuple[Path, str]:
-    """Return the folder that a file is imported from and its dotted name: packages are folders with an __init__.py."""
+    """Return the folder that a file is imported from and its dotted name.
+
+    A folder is a package if it has an __init__.py, if a relative import of the file needs it, or if the file imports
+    from the name of a folder that it lies in.
+    """
     path = path.resolve()
     names, folder = ([] if path.stem == "__init__" else [path.stem]), path.parent
-    while (folder / "__init__.py").is_file():
+    imports = list(_imports(path))
+    tops = {module.partition(".")[0] for level, module, _ in imports if not level}
+    inside = max((level for level, *_ in imports), default=0) - (path.stem == "__init__")
+    for depth, above in enumerate([folder, *folder.parents], 1):
+        if above.name in tops and getattr(PathFinder.find_spec(above.name), "loader", None) is None:
+            inside = max(inside, depth)
+    while (folder / "__init__.py").is_file() or inside > 0:
         names.insert(0, folder.name)
-        folder = folder.parent
+        folder, inside = folder.parent, inside - 1
     return folder, ".".join(names)
+
+
+def _imports(file: Path) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield what a file imports when it is loaded, its level, module and names; without what may be missing."""
+    try:
+        waiting: list[Any] = ast.parse(file.read_bytes()).body
+    except SyntaxError:
+        return  # which is said when it is loaded
+    for node in waiting:
+        if isinstance(node, ast.Import):
+            yield from ((0, one.name, list[str]()) for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.level, node.module or "", [one.name for one in node.names]
+        elif isinstance(node, ast.If | ast.With | ast.ClassDef) and "TYPE_CHECKING" not in ast.dump(node):
+            waiting += [*node.body, *getattr(node, "orelse", ())]
+
+
+def _missing(root: Path, name: str, stubs: Collection[str]) -> list[str]:
+    """Return the packages that a module and its neighbours import, and that are not there, or lack a name."""
+    found, waiting = dict[str, None](), [name]
+    for own in waiting:
+        file = None if own in stubs else _file(root, own)
+        for level, module, names in () if file is None else _imports(file):
+            above = own.split(".")[: own.count(".") + 1 - level + (file.stem == "__init__")] if level else []
+            module = ".".join([*above, *module.split(".")]).rstrip(".")
+            top = module.partition(".")[0]
+            if top == name.partition(".")[0]:
+                waiting += [one for one in (module, *(f"{module}.{part}" for part in names)) if one not in waiting]
+            elif top not in stubs and not all(_there(module, one) for one in names or [""]):
+                found[top] = None
+    return list(found)
+
+
+def _there(module: str, name: str) -> bool:
+    try:
+        found = importlib.import_module(module)
+        return name in ("", "*") or hasattr(found, name) or bool(importlib.import_module(f"{module}.{name}"))
+    except Exception:  # whatever a package does when imported
+        return False
+
+
+def _file(root: Path, name: str) -> Path | None:
+    place = root.joinpath(*name.split("."))
+    return next((one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file()), None)
 
 
 @dataclass(frozen=True)
@@ -95,8 +149,8 @@ def load_module(root: Path, name: str, how: Loading | None = None) -> ModuleType
                 child = sys.modules.get(".".join(parts[: depth + 1]))
                 setattr(sys.modules[".".join(parts[:depth])], parts[depth], child)
     except ImportError as error:
-        missing = (error.name or "").partition(".")[0]
-        hint = f"; --stub {missing} stands in for it, if it is not really used" if missing else ""
+        missing = ",".join(_missing(root, name, how.stubs)) or (error.name or "").partition(".")[0]
+        hint = f"; --stub {missing} stands in for what is missing, if it is not really used" if missing else ""
         raise ImportError(f"{name} cannot be imported: {error}{hint}", name=error.name) from error
     finally:
         sys.path.remove(str(root))
@@ -125,12 +179,11 @@ def _executed(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str
 
 def _spec_of(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str]]]) -> Any:
     """Return the spec of a module whose source is changed while it is loaded; for a package, with its folder."""
-    place = root.joinpath(*name.split("."))
-    file = next((one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file()), None)
+    file = _file(root, name)
     if file is None:
-        raise ImportError(f"there is no {place.with_suffix('.py')}")
+        raise ImportError(f"there is no {root.joinpath(*name.split('.')).with_suffix('.py')}")
     loader = _Replacing(name, str(file), edits.get(name, ()))
-    inside = [str(place)] if file.name == "__init__.py" else None
+    inside = [str(file.parent)] if file.name == "__init__.py" else None
     return importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=inside)
 
 
