@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -101,6 +102,59 @@ def test_all_that_is_missing_is_named_at_once(root: Path) -> None:
         load_module(root, "toypack.steps.verify", Loading(("jaxish", "nobody_a")))
     stubs = ("jaxish", "nobody_a", "nobody_d", "json")
     assert load_module(root, "toypack.steps.verify", Loading(stubs)).step(6, 2).accepted == [3]
+
+
+CUT = """
+import nobody_kernels as kernels
+import random, nobody_random
+from fractions import Fraction
+from nobody_types import Logits
+
+SCALE = FACTOR = 2
+
+class Head(kernels.Module):
+    pass
+
+class Result:
+    def __init__(self, tokens):
+        self.tokens = tokens * FACTOR
+
+def ratio(p: Logits, q: kernels.Tensor) -> Head:
+    return Fraction(p, q)
+
+def step(p: Logits, q) -> list[Head]:
+    return Result([ratio(p, q), random.Random is not None]).tokens
+
+def fused(p, q):
+    return kernels.run(p, q)
+
+class Sampler:
+    scale = SCALE
+
+    def step(self, p, q):
+        return ratio(p, q) * self.scale
+
+print(kernels.VERSION)
+"""
+
+
+def test_a_function_is_cut_out_of_a_file_that_cannot_be_imported(tmp_path: Path) -> None:
+    place = tmp_path / "cut_out.py"
+    place.write_text(CUT)
+    for name, value in (("step", [3, True, 3, True]), ("Sampler.step", 6)):
+        found = load_sampler(f"{place}:{name}")
+        assert found.value(*([SimpleNamespace(scale=2)] if "." in name else []), 6, 2) == value
+        assert found.note == (
+            f"Only {name} and what it uses was loaded, because cut_out cannot be imported: No module named "
+            "'nobody_kernels'; --stub nobody_kernels,nobody_random,nobody_types stands in for what is missing, if it "
+            "is not really used"
+        )
+    # The controls: what uses a missing package is not cut out, and nothing is where the file can be imported.
+    for name in ("fused", "Head"):
+        with pytest.raises(ValueError, match=r"cut_out.py cannot be imported: .*--stub nobody_kernels,nobody_random"):
+            load_sampler(f"{place}:{name}")
+    place.write_text("def step(p, q):\n    return p\n")
+    assert not load_sampler(f"{place}:step").note
 
 
 def test_folders_without_an_init_are_packages_where_the_imports_say_so(tmp_path: Path) -> None:

@@ -33,6 +33,16 @@ def run(*arguments: Any) -> Any:
     return CliRunner().invoke(app, ["audit", *(str(argument) for argument in arguments)])
 
 
+def test_a_function_that_was_cut_out_of_its_file_is_judged_and_that_is_said(tmp_path: Path) -> None:
+    place = tmp_path / "cut_out.py"
+    for correction, code in ((RESIDUAL, 0), ("target", 1)):
+        place.write_text(f"import nobody_kernels\n{BROKEN.replace('CORRECTION', correction)}")
+        found = run(f"{place}:step")
+        assert found.exit_code == code
+        said = " ".join(found.stdout.split())
+        assert "Only step and what it uses was loaded, because cut_out cannot be imported: No module named" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

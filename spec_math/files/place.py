@@ -17,11 +17,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Place:
-    """A value, the name of its module, and its own name there."""
+    """A value, the name of its module, its own name there, and what is to be said of how it was loaded."""
 
     value: Any
     module: str
     attribute: str
+    note: str = ""
 
 
 def load(place: str, option: str = "a function") -> Place:

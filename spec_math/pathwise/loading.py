@@ -8,7 +8,8 @@ import importlib.util
 import sys
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -62,8 +63,10 @@ def _missing(root: Path, name: str, stubs: Collection[str]) -> list[str]:
     """Return the packages that a module and its neighbours import, and that are not there, or lack a name."""
     found, waiting = dict[str, None](), [name]
     for own in waiting:
-        file = None if own in stubs else _file(root, own)
-        for level, module, names in () if file is None else _imports(file):
+        file = _file(root, own)
+        if file is None or own in stubs:
+            continue
+        for level, module, names in _imports(file):
             above = own.split(".")[: own.count(".") + 1 - level + (file.stem == "__init__")] if level else []
             module = ".".join([*above, *module.split(".")]).rstrip(".")
             top = module.partition(".")[0]
@@ -94,11 +97,13 @@ class Loading:
     `stubs` are packages whose modules are stood in for where they are not installed, and single modules, written with a
     dot, of which nothing is run; `given` names of modules that are
     not to be imported at all, and `replaced` the places (old, new) changed in the source of a module, by its name.
+    Of the module itself only the function `alone` is loaded, with what it uses, unless that is empty.
     """
 
     stubs: Sequence[str] = ()
     given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     replaced: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict[str, Sequence[tuple[str, str]]])
+    alone: str = ""
 
 
 _LOADED: dict[str, ModuleType] = {}
@@ -141,7 +146,7 @@ def load_module(root: Path, name: str, how: Loading | None = None) -> ModuleType
             found = None
             while found is None:
                 try:
-                    found = _executed(root, name, how.replaced)
+                    found = _executed(root, name, how)
                 except (ImportError, AttributeError) as error:
                     if not lend(error):
                         raise
@@ -165,8 +170,8 @@ def _of(packages: Collection[str]) -> list[str]:
     return [one for one in sys.modules if one.partition(".")[0] in packages]
 
 
-def _executed(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str]]]) -> ModuleType:
-    spec = _spec_of(root, name, edits)
+def _executed(root: Path, name: str, how: Loading) -> ModuleType:
+    spec = _spec_of(root, name, how.replaced, how.alone)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -177,31 +182,71 @@ def _executed(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str
     return module
 
 
-def _spec_of(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str]]]) -> Any:
+def _spec_of(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str]]], alone: str = "") -> Any:
     """Return the spec of a module whose source is changed while it is loaded; for a package, with its folder."""
     file = _file(root, name)
     if file is None:
         raise ImportError(f"there is no {root.joinpath(*name.split('.')).with_suffix('.py')}")
-    loader = _Replacing(name, str(file), edits.get(name, ()))
+    loader = _Replacing(name, str(file), edits.get(name, ()), alone)
     inside = [str(file.parent)] if file.name == "__init__.py" else None
     return importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=inside)
 
 
 class _Replacing(SourceFileLoader):
-    """Loads a source file with places of it changed, and keeps nothing of it."""
+    """Loads a source file with places of it changed, or one function with what it uses; keeps nothing of it."""
 
-    def __init__(self, name: str, path: str, edits: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, name: str, path: str, edits: Sequence[tuple[str, str]], alone: str) -> None:
         super().__init__(name, path)
-        self._edits = edits
+        self._edits, self._alone = edits, alone
 
     def get_code(self, fullname: str) -> Any:
         path = self.get_filename(fullname)
-        source = replaced(Path(path).read_text(encoding="utf-8"), self._edits, fullname)
-        return compile(ast.fix_missing_locations(_Floats().visit(ast.parse(source))), path, "exec", dont_inherit=True)
+        tree = ast.parse(replaced(Path(path).read_text(encoding="utf-8"), self._edits, fullname))
+        if self._alone:
+            tree.body = _used(tree, self._alone)
+        return compile(ast.fix_missing_locations(_Floats().visit(tree)), path, "exec", dont_inherit=True)
 
     def exec_module(self, module: ModuleType) -> None:
         module.__dict__[FLOAT] = float_of
         super().exec_module(module)
+
+
+def _used(tree: ast.Module, name: str) -> list[ast.stmt]:
+    """Return the statements of a module that define a name and all that it uses, but in annotations."""
+    needed, size, kept = {name.partition(".")[0]}, 0, dict[int, ast.stmt]()
+    while size < len(needed):
+        size = len(needed)
+        for at, statement in enumerate(tree.body):
+            if isinstance(statement, ast.Import | ast.ImportFrom):
+                own = copy(statement)
+                own.names = [one for one in statement.names if _defined(one) & {"*", *needed}]
+                if own.names:
+                    kept[at] = own
+            elif _defined(statement) & needed:
+                kept[at] = statement
+                needed |= {one.id for one in _parts(statement) if isinstance(one, ast.Name)}
+    return [*ast.parse("from __future__ import annotations").body, *(kept[at] for at in sorted(kept))]
+
+
+def _defined(statement: ast.AST) -> set[str]:
+    """Return the names that a statement of a module may define."""
+    found = set[str]()
+    for one in [statement] if hasattr(statement, "name") else ast.walk(statement):
+        if isinstance(one, ast.FunctionDef | ast.ClassDef | ast.alias):
+            found.add((getattr(one, "asname", None) or one.name).partition(".")[0])
+        elif isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
+            found.add(one.id)
+    return found
+
+
+def _parts(statement: ast.AST) -> list[ast.AST]:
+    """Return all parts of a statement but annotations."""
+    found = [statement]
+    for one in found:
+        fields = [value for name, value in ast.iter_fields(one) if name not in ("annotation", "returns")]
+        parts = [part for value in fields for part in (value if isinstance(value, list) else [value])]
+        found += [part for part in parts if isinstance(part, ast.AST)]
+    return found
 
 
 class _Floats(ast.NodeTransformer):
@@ -297,7 +342,8 @@ def load_sampler(
     """Load the function, class or method of MODULE:NAME; a file of Python inside its package, with stand-ins and edits.
 
     `stubs` are packages that it imports and does not use, `edits` places of its source changed, as 'old=>new'.
-    `given` are names of modules that are not imported, by module.
+    `given` are names of modules that are not imported, by module. Where the file cannot be imported, the function and
+    what it uses are loaded without the rest, and the note of the place says so.
 
     Raises:
         ValueError: there is no such file, module or name, or importing it fails; says which stub would help.
@@ -315,14 +361,18 @@ def load_sampler(
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     root, name = package_of(path)
-    replacing = {name: [edit_of(one) for one in edits]} if edits else {}
+    how, note = Loading(stubs, given or {}, {name: [edit_of(one) for one in edits]} if edits else {}), ""
     try:
-        module = load_module(root, name, Loading(stubs, given or {}, replacing))
+        module = load_module(root, name, how)
     except ValueError:
         raise
     except Exception as error:  # whatever a module does when imported
-        raise ValueError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+        note = f"Only {attribute} and what it uses was loaded, because {error}"
+        try:
+            module = load_module(root, name, replace(how, alone=attribute))
+        except Exception:
+            raise ValueError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     found = value_in(module, str(path), attribute)
     if not callable(found):
         raise TypeError(f"{place} is not a function; it is a {type(found).__name__}")
-    return Place(found, name, attribute)
+    return Place(found, name, attribute, note)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from math import log
@@ -254,7 +255,10 @@ def judged_at(
     """
     path, _, name = place.rpartition(":")
     path = str(Path(file).parent / path) if path.endswith(".py") else path
-    return load_sampler(f"{path}:{name}", stubs, edits, given).value
+    found = load_sampler(f"{path}:{name}", stubs, edits, given)
+    if found.note:
+        warnings.warn(found.note, stacklevel=2)
+    return found.value
 
 
 def _class_of(fn: Any) -> Any:

@@ -115,6 +115,7 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
             result, finding=f"{result.finding}, {grid} bisected", notes=(*result.notes, Note(BISECTED.format(grid)))
         )
     written = *saved(found.verdict, request.certificate), *saved(found.verdict, request.chain)
+    written = (*written, *([Note(place.note)] if place.note else ()))
     if request.adapter is not None:
         text = adapter_file(request, found.last)
         write_whole(request.adapter, text)
