@@ -50,6 +50,17 @@ class Column:
     shown: bool = True
 
 
+def columns(
+    names: Iterable[str], kind: Kind = "text", unit: str = "", digits: int | None = 4, shown: bool = True
+) -> tuple[Column, ...]:
+    """Return columns of the same kind and unit.
+
+    >>> [column.name for column in columns(("emitted", "target"), "number", "probability")]
+    ['emitted', 'target']
+    """
+    return tuple(Column(name, kind, unit, digits, shown=shown) for name in names)
+
+
 class Row(NamedTuple):
     """The cells of a row, how it stands out, and the group that it stands in: a line divides groups."""
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated
 
-import typer
-
-from spec_math.cli.options import FilterOption, OutOption, SeedOption
+from spec_math.cli.options import FilterOption, OutOption, SeedOption, option
 from spec_math.cli.run import study
 
-RECORDING, COSTS, LIMITS, TEXT, MODELS = "Recording", "Latencies", "Limits", "Sampling", "Models without a recording"
-
-
-def _in(panel: str, said: str, *names: str) -> Any:
-    return typer.Option(*names, help=said, rich_help_panel=panel)
-
+_recording, _costs, _limits, _text, _models = (
+    partial(option, rich_help_panel=panel)
+    for panel in ("Recording", "Latencies", "Limits", "Sampling", "Models without a recording")
+)
 
 DOCUMENTS = (
     "Lengths of the documents, separated by commas; or a file of lengths or of a document number for each token."
@@ -32,21 +29,21 @@ WRITER = (
 
 def advise(  # noqa: PLR0913 - typer takes an argument an option
     target: Annotated[
-        str | None, _in(RECORDING, "The target's logits or probabilities \\[tokens, V], a file or PATH:NAME.")
+        str | None, _recording("The target's logits or probabilities \\[tokens, V], a file or PATH:NAME.")
     ] = None,
-    draft: Annotated[str | None, _in(RECORDING, "The draft's, in the form of --target.")] = None,
-    tokens: Annotated[str | None, _in(RECORDING, "The text: token p was drawn from row p of the target.")] = None,
-    documents: Annotated[str, _in(RECORDING, DOCUMENTS)] = "",
-    logits: Annotated[bool, _in(RECORDING, "The files contain logits, not probabilities.", "--logits")] = False,
-    costs: Annotated[str, _in(COSTS, LATENCIES)] = "",
-    method: Annotated[list[str] | None, _in(LIMITS, "Words of a method that your engine has; may be repeated.")] = None,
-    k: Annotated[str, _in(LIMITS, "Numbers of chains, separated by commas.", "--k")] = "1,2,4,8",
-    lookahead: Annotated[int, _in(LIMITS, "The most drafted tokens a chain.")] = 8,
-    nodes: Annotated[int, _in(LIMITS, "The most verified nodes a call.")] = 64,
-    temperature: Annotated[float | None, _in(TEXT, "Temperature of both models, by default 1.")] = None,
+    draft: Annotated[str | None, _recording("The draft's, in the form of --target.")] = None,
+    tokens: Annotated[str | None, _recording("The text: token p was drawn from row p of the target.")] = None,
+    documents: Annotated[str, _recording(DOCUMENTS)] = "",
+    logits: Annotated[bool, _recording("The files contain logits, not probabilities.", "--logits")] = False,
+    costs: Annotated[str, _costs(LATENCIES)] = "",
+    method: Annotated[list[str] | None, _limits("Words of a method that your engine has; may be repeated.")] = None,
+    k: Annotated[str, _limits("Numbers of chains, separated by commas.")] = "1,2,4,8",
+    lookahead: Annotated[int, _limits("The most drafted tokens a chain.")] = 8,
+    nodes: Annotated[int, _limits("The most verified nodes a call.")] = 64,
+    temperature: Annotated[float | None, _text("Temperature of both models, by default 1.")] = None,
     filters: FilterOption = None,
-    text_of: Annotated[str, _in(TEXT, WRITER)] = "target",
-    samples: Annotated[int, _in(MODELS, "Number of texts of 500 tokens that the target writes.")] = 20,
+    text_of: Annotated[str, _text(WRITER)] = "target",
+    samples: Annotated[int, _models("Number of texts of 500 tokens that the target writes.")] = 20,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:

@@ -11,14 +11,14 @@ from typing import Annotated, Any
 
 import typer
 
-from spec_math.cli.options import CertificateOption, OutOption, chain_of
+from spec_math.cli.options import CertificateOption, OutOption, chain_of, option
 from spec_math.cli.run import study
 
-_read = partial(typer.Option, rich_help_panel="Parameters and return value of the function")
-_code = partial(typer.Option, rich_help_panel="Code that needs changes to run")
-_paths = partial(typer.Option, rich_help_panel="Exploration of the paths")
-_outside = partial(typer.Option, rich_help_panel="A sampler in another language")
-_black_box = partial(typer.Option, rich_help_panel="A black box, judged by its tokens")
+_read = partial(option, rich_help_panel="Parameters and return value of the function")
+_code = partial(option, rich_help_panel="Code that needs changes to run")
+_paths = partial(option, rich_help_panel="Exploration of the paths")
+_outside = partial(option, rich_help_panel="A sampler in another language")
+_black_box = partial(option, rich_help_panel="A black box, judged by its tokens")
 
 
 def audit(  # noqa: PLR0913
@@ -30,74 +30,63 @@ def audit(  # noqa: PLR0913
         ),
     ] = None,
     target: Annotated[
-        str | None, typer.Option(help="The target's probabilities, as 1/4,3/4; in a chain by position: 1/4,3/4;1,0.")
+        str | None, option("The target's probabilities, as 1/4,3/4; in a chain by position: 1/4,3/4;1,0.")
     ] = None,
-    draft: Annotated[str | None, typer.Option(help="The draft's distribution, in the form of --target.")] = None,
+    draft: Annotated[str | None, option("The draft's distribution, in the form of --target.")] = None,
     k: Annotated[
-        int | None,
-        typer.Option("--k", help="Number of independent drafts at one position; by default 1, 2 and 3, in turn."),
+        int | None, option("Number of independent drafts at one position; by default 1, 2 and 3, in turn.")
     ] = None,
-    lookahead: Annotated[int, typer.Option(help="Length of the drafted chain, with a row per position.")] = 0,
+    lookahead: Annotated[int, option("Length of the drafted chain, with a row per position.")] = 0,
     horizon: Annotated[
-        int | None, typer.Option(help="Number of emitted tokens that are judged together; by default lookahead + 1.")
+        int | None, option("Number of emitted tokens that are judged together; by default lookahead + 1.")
     ] = None,
     shape: Annotated[
         str | None,
-        _read(help="What the function takes: verifier (coin, drafts), tokens (drafts), or laws (only distributions)."),
+        _read("What the function takes: verifier (coin, drafts), tokens (drafts), or laws (only distributions)."),
     ] = None,
-    roles: Annotated[
-        str | None, _read(help="Roles of parameters with ambiguous names, such as p=target,q=draft.")
-    ] = None,
+    roles: Annotated[str | None, _read("Roles of parameters with ambiguous names, such as p=target,q=draft.")] = None,
     numbers: Annotated[
-        str | None,
-        _read(help="Type of the distributions: fractions, lists, float64, float32, float16, torch.float32, …"),
+        str | None, _read("Type of the distributions: fractions, lists, float64, float32, float16, torch.float32, …")
     ] = None,
     grid: Annotated[
-        str, _paths(help="Uniforms: ideal (real numbers), own (the grid of each float type), or b (the grid k/2^b).")
+        str, _paths("Uniforms: ideal (real numbers), own (the grid of each float type), or b (the grid k/2^b).")
     ] = "ideal",
-    budget: Annotated[int, _paths(help="Largest number of paths to follow.")] = 100_000,
+    budget: Annotated[int, _paths("Largest number of paths to follow.")] = 100_000,
     out: OutOption = None,
-    pytest: Annotated[
-        Path | None, typer.Option("--pytest", help="File for a pytest test of the smallest failing case, if any.")
-    ] = None,
+    pytest: Annotated[Path | None, option("File for a pytest test of the smallest failing case, if any.")] = None,
     certificate: CertificateOption = None,
-    adapter: Annotated[Path | None, _read("--adapter", metavar="FILE", help="Write how it is called to FILE.")] = None,
+    adapter: Annotated[Path | None, _read("Write how it is called to FILE.", metavar="FILE")] = None,
     samples: Annotated[
         str | None,
-        _black_box(metavar="FILE|MODULE:FUNCTION", help="A file of tokens, or a function f; f(n) returns n tokens."),
+        _black_box("A file of tokens, or a function f; f(n) returns n tokens.", metavar="FILE|MODULE:FUNCTION"),
     ] = None,
-    alpha: Annotated[
-        float, _black_box(help="False-positive rate of the test with --samples, however long it runs.")
-    ] = 1e-6,
+    alpha: Annotated[float, _black_box("False-positive rate of the test with --samples, however long it runs.")] = 1e-6,
     stub: Annotated[
-        str | None, _code(help="Packages that the file imports and the function does not need, such as jax,triton.")
+        str | None, _code("Packages that the file imports and the function does not need, such as jax,triton.")
     ] = None,
     replaced: Annotated[
         list[str] | None,
-        _code("--replace", metavar="'A=>B'", help="Replace text A, which must occur once, by B in the source."),
+        _code("Replace text A, which must occur once, by B in the source.", "--replace", metavar="'A=>B'"),
     ] = None,
-    source: Annotated[Path | None, _code("--source", help="Folder with your copy of engine NAME's repository.")] = None,
+    source: Annotated[Path | None, _code("Folder with your copy of engine NAME's repository.")] = None,
     suspects: Annotated[
-        Path | None,
-        _code("--suspects", metavar="FOLDER", help="List the functions in FOLDER that may be verifiers; run none."),
+        Path | None, _code("List the functions in FOLDER that may be verifiers; run none.", metavar="FOLDER")
     ] = None,
     values: Annotated[
-        list[str] | None, _read("--set", metavar="NAME=VALUE", help="Value for a parameter: a Python expression.")
+        list[str] | None, _read("Value for a parameter: a Python expression.", "--set", metavar="NAME=VALUE")
     ] = None,
     returns: Annotated[
-        str | None, _read(help="The return value's parts in order: tokens; count,token; count,law; _ is another part.")
+        str | None, _read("The return value's parts in order: tokens; count,token; count,law; _ is another part.")
     ] = None,
-    temperature: Annotated[str | None, typer.Option(help="Temperature of the sampler: 0, 1 or a fraction 1/n.")] = None,
+    temperature: Annotated[str | None, option("Temperature of the sampler: 0, 1 or a fraction 1/n.")] = None,
     command: Annotated[
-        str | None,
-        _outside("--command", help="A program that reads a JSON line and writes one; see docs/how_to/any_language.md."),
+        str | None, _outside("A program that reads a JSON line and writes one; see docs/how_to/any_language.md.")
     ] = None,
     library: Annotated[
-        str | None,
-        _outside("--library", metavar="FILE:NAME", help="A function of a shared library, such as mine.so:verify."),
+        str | None, _outside("A function of a shared library, such as mine.so:verify.", metavar="FILE:NAME")
     ] = None,
     total_variation: Annotated[
-        float, _black_box(help="Total variation to detect; it sets the sample size where --samples is a function.")
+        float, _black_box("Total variation to detect; it sets the sample size where --samples is a function.")
     ] = 0.02,
 ) -> None:
     """Judge a sampler exactly: run its code unchanged on every path of its random numbers.
@@ -257,25 +246,19 @@ def trace(  # noqa: PLR0913 - typer takes an argument an option
         typer.Argument(help="Shards of a trace (files .safetensors or .parquet), or folders of shards."),
     ] = None,
     out: Annotated[
-        Path,
-        typer.Option(
-            help="Folder for page, CSV, JSON, pictures, and the state from which an interrupted run continues."
-        ),
+        Path, option("Folder for page, CSV, JSON, pictures, and the state from which an interrupted run continues.")
     ] = Path("out/trace"),
-    alpha: Annotated[
-        float, typer.Option(help="False-positive rate: the largest share of correct engines that is rejected.")
-    ] = (1e-6),
-    tolerance: Annotated[float, typer.Option(help="Total variation that counts as rounding.")] = TOLERANCE,
+    alpha: Annotated[float, option("False-positive rate: the largest share of correct engines that is rejected.")] = (
+        1e-6
+    ),
+    tolerance: Annotated[float, option("Total variation that counts as rounding.")] = TOLERANCE,
     scheduler: Annotated[
-        str | None,
-        typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786; without it, threads are used."),
+        str | None, option("Address of a Dask scheduler, such as tcp://10.0.0.1:8786; without it, threads are used.")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Number of threads, if no --scheduler is given; by default one per core.")
+        int | None, option("Number of threads, if no --scheduler is given; by default one per core.")
     ] = None,
-    bug: Annotated[
-        str | None, typer.Option(help=f"Without shards: bug in the recorded engine, one of {', '.join(BUGS)}.")
-    ] = None,
+    bug: Annotated[str | None, option(f"Without shards: bug in the recorded engine, one of {', '.join(BUGS)}.")] = None,
 ) -> None:
     """Audit an engine's trace: test tokens and drafts against their distributions, and report acceptance and loops.
 

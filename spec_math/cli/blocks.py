@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from spec_math.cli.options import (
     CertificateOption,
     DraftModelOption,
@@ -15,6 +13,7 @@ from spec_math.cli.options import (
     SeedOption,
     TargetModelOption,
     chain_of,
+    option,
 )
 from spec_math.cli.run import study
 
@@ -23,17 +22,14 @@ def blocks(  # noqa: PLR0913 - typer takes an argument an option
     target: TargetModelOption = None,
     draft: DraftModelOption = None,
     prefix: PrefixOption = "",
-    k: Annotated[str, typer.Option("--k", help="Numbers of paths, separated by commas.")] = "1,2,4,8",
-    lookahead: Annotated[str, typer.Option(help="Numbers of drafted tokens per path, separated by commas.")] = "4,8",
+    k: Annotated[str, option("Numbers of paths, separated by commas.")] = "1,2,4,8",
+    lookahead: Annotated[str, option("Numbers of drafted tokens per path, separated by commas.")] = "4,8",
     method: Annotated[
-        list[str] | None,
-        typer.Option(help="Your own block verifier or selection rule, as FILE:FUNCTION; may be repeated."),
+        list[str] | None, option("Your own block verifier or selection rule, as FILE:FUNCTION; may be repeated.")
     ] = None,
     samples: Annotated[
         int,
-        typer.Option(
-            "--samples", "--blocks-samples", help="Largest number of samples; sampling ends when the answer is known."
-        ),
+        option("Largest number of samples; sampling ends when the answer is known.", "--samples", "--blocks-samples"),
     ] = 4000,
     out: OutOption = None,
     seed: SeedOption = 0,
@@ -68,10 +64,10 @@ def blocks(  # noqa: PLR0913 - typer takes an argument an option
 
 
 def generate(  # noqa: PLR0913 - typer takes an argument an option
-    tokens: Annotated[int, typer.Option(help="Smallest number of tokens to generate.")] = 100,
+    tokens: Annotated[int, option("Smallest number of tokens to generate.")] = 100,
     method: MethodOption = "chain priorities",
-    k: Annotated[int, typer.Option("--k", help="Number of drafted paths.")] = 4,
-    lookahead: Annotated[int, typer.Option(help="Number of drafted tokens per path.")] = 4,
+    k: Annotated[int, option("Number of drafted paths.")] = 4,
+    lookahead: Annotated[int, option("Number of drafted tokens per path.")] = 4,
     seed: SeedOption = 0,
     target: TargetModelOption = None,
     draft: DraftModelOption = None,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from spec_math.cli.options import (
     BlockSeedOption,
     DraftOption,
@@ -18,6 +16,7 @@ from spec_math.cli.options import (
     SchemeOption,
     SeedOption,
     SweepOption,
+    option,
 )
 from spec_math.cli.run import study
 
@@ -25,12 +24,12 @@ from spec_math.cli.run import study
 def compare(  # noqa: PLR0913 - typer takes an argument an option
     target: LawOption = None,
     draft: DraftOption = None,
-    logits: Annotated[bool, typer.Option(help="The files contain logits, not probabilities.")] = False,
+    logits: Annotated[bool, option("The files contain logits, not probabilities.")] = False,
     k: KOption = "1,2,4,8",
     scheme: SchemeOption = None,
     filters: FilterOption = None,
     sweep: SweepOption = None,
-    positions: Annotated[int, typer.Option(help="Number of positions of the embedded models.")] = 2000,
+    positions: Annotated[int, option("Number of positions of the embedded models.")] = 2000,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
@@ -64,13 +63,13 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
 
 def lossy(  # noqa: PLR0913 - typer takes an argument an option
     target: LawOption = None,
-    draft: Annotated[str | None, typer.Option(help="File of the draft's distributions, in --target's form.")] = None,
-    logits: Annotated[bool, typer.Option(help="The files contain logits, not probabilities.")] = False,
-    k: Annotated[int, typer.Option("--k", help="Number of drafts of the rules that take several.")] = 2,
-    rule: Annotated[list[str] | None, typer.Option(help="Beginning of a rule's name; repeat for more rules.")] = None,
-    bias: Annotated[str, typer.Option(help="Total variation per token at which the rules are compared.")] = "0.05",
-    length: Annotated[int, typer.Option(help="Length in tokens of the text whose total variation is bounded.")] = 10,
-    positions: Annotated[int, typer.Option(help="Number of evenly spaced positions to use.")] = 24,
+    draft: Annotated[str | None, option("File of the draft's distributions, in --target's form.")] = None,
+    logits: Annotated[bool, option("The files contain logits, not probabilities.")] = False,
+    k: Annotated[int, option("Number of drafts of the rules that take several.")] = 2,
+    rule: Annotated[list[str] | None, option("Beginning of a rule's name; repeat for more rules.")] = None,
+    bias: Annotated[str, option("Total variation per token at which the rules are compared.")] = "0.05",
+    length: Annotated[int, option("Length in tokens of the text whose total variation is bounded.")] = 10,
+    positions: Annotated[int, option("Number of evenly spaced positions to use.")] = 24,
     out: OutOption = None,
 ) -> None:
     """Compare lossy rules by their gain in acceptance, their distance from the target, and the largest possible gain.
@@ -97,30 +96,26 @@ def lossy(  # noqa: PLR0913 - typer takes an argument an option
 def explain(  # noqa: PLR0913 - typer takes an argument an option
     scheme: Annotated[
         str,
-        typer.Option(
-            "--scheme", "--method", help="Beginning of a scheme's name, or FILE:NAME; with --blocks, a method's name."
-        ),
+        option("Beginning of a scheme's name, or FILE:NAME; with --blocks, a method's name.", "--scheme", "--method"),
     ] = "K-SEQ",
     target: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "The target's distribution, as 1/4,3/4 or FILE@POSITION; with --blocks a JSON table of a model.",
             "--target",
             "--target-model",
-            help="The target's distribution, as 1/4,3/4 or FILE@POSITION; with --blocks a JSON table of a model.",
         ),
     ] = None,
     draft: Annotated[
-        str | None,
-        typer.Option("--draft", "--draft-model", help="The draft's distribution or model, in the form of --target."),
+        str | None, option("The draft's distribution or model, in the form of --target.", "--draft", "--draft-model")
     ] = None,
     k: Annotated[
-        int | None,
-        typer.Option("--k", help="Number of drafts, by default 2; with --blocks the number of paths, by default 6."),
+        int | None, option("Number of drafts, by default 2; with --blocks the number of paths, by default 6.")
     ] = None,
-    names: Annotated[Path | None, typer.Option(help="File with a JSON list of the names of all V tokens.")] = None,
+    names: Annotated[Path | None, option("File with a JSON list of the names of all V tokens.")] = None,
     seed: BlockSeedOption = None,
-    blocks: Annotated[bool, typer.Option("--blocks", help="Explain one block of K paths of L tokens.")] = False,
-    lookahead: Annotated[int, typer.Option(help="Number of drafted tokens per path, with --blocks.")] = 4,
+    blocks: Annotated[bool, option("Explain one block of K paths of L tokens.", "--blocks")] = False,
+    lookahead: Annotated[int, option("Number of drafted tokens per path, with --blocks.")] = 4,
     prefix: PrefixOption = "",
     out: OutOption = None,
 ) -> None:

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from spec_math.cli.options import OutOption, SeedOption
+from spec_math.cli.options import OutOption, SeedOption, option
 from spec_math.cli.run import study
 
-_served = partial(typer.Option, rich_help_panel="The engine and its models")
-_pair = partial(typer.Option, rich_help_panel="A new pair of models")
-_asked = partial(typer.Option, rich_help_panel="What is asked")
+_served = partial(option, rich_help_panel="The engine and its models")
+_pair = partial(option, rich_help_panel="A new pair of models")
+_asked = partial(option, rich_help_panel="What is asked")
 _PAIR = "Folder of the pair of models that the engine runs; by default a pair is made."
 
 
@@ -27,32 +27,29 @@ def engine(  # noqa: PLR0913 - typer takes an argument an option
             "texts (.jsonl), or pair to write a pair.",
         ),
     ] = None,
-    url: Annotated[str | None, _served(help="Address of an OpenAI-compatible server that runs the pair.")] = None,
-    baseline_url: Annotated[
-        str | None, _served(help="Address of a server of the same target without speculation.")
-    ] = None,
-    pair: Annotated[Path | None, _served(help=_PAIR)] = None,
-    python: Annotated[str, _served(help="Python of the environment that has the engine; by default this one.")] = "",
+    url: Annotated[str | None, _served("Address of an OpenAI-compatible server that runs the pair.")] = None,
+    baseline_url: Annotated[str | None, _served("Address of a server of the same target without speculation.")] = None,
+    pair: Annotated[Path | None, _served(_PAIR)] = None,
+    python: Annotated[str, _served("Python of the environment that has the engine; by default this one.")] = "",
     speculative: Annotated[
-        str | None, _served(metavar="JSON", help="What the engine is told of speculation, such as vLLM's config.")
+        str | None, _served("What the engine is told of speculation, such as vLLM's config.", metavar="JSON")
     ] = None,
-    version: Annotated[str | None, _served(help="Release of the engine, in an environment made for it.")] = None,
-    since: Annotated[str | None, _served(help="First release: find the one in which a failure came or went.")] = None,
-    until: Annotated[str | None, _served(help="Last release of that search.")] = None,
+    version: Annotated[str | None, _served("Release of the engine, in an environment made for it.")] = None,
+    since: Annotated[str | None, _served("First release: find the one in which a failure came or went.")] = None,
+    until: Annotated[str | None, _served("Last release of that search.")] = None,
     option: Annotated[
-        list[str] | None,
-        _asked("--option", metavar="NAME=VALUE", help="A sampling option to test, such as top_p=0.8; repeat it."),
+        list[str] | None, _asked("A sampling option to test, such as top_p=0.8; repeat it.", metavar="NAME=VALUE")
     ] = None,
-    matrix: Annotated[bool, _asked("--matrix", help="Test every sampling option, one at a time.")] = False,
-    pairs: Annotated[bool, _asked("--pairs", help="Test every two sampling options together, too.")] = False,
-    lookahead: Annotated[int | None, _asked(help="Number of drafted tokens, where the engine can be told.")] = None,
-    batch: Annotated[int, _asked(help="Number of requests that are decoded together.")] = 4,
-    number: Annotated[int, _asked(help="Number of tokens of a text.")] = 12,
-    alpha: Annotated[float, _asked(help="False-positive rate of all tests together.")] = 1e-6,
-    samples: Annotated[int, _asked(help="Number of tokens of the main question; the others get a share.")] = 8000,
-    target: Annotated[str, _pair(help="Shape of a new pair's target: plain, sharp, flat or tied.")] = "plain",
-    draft: Annotated[str, _pair(help="Draft of a new pair: near, far, equal or disjoint.")] = "near",
-    kind: Annotated[str | None, _pair(help="Kind of a new pair: llama, or tables as for the stub engine.")] = None,
+    matrix: Annotated[bool, _asked("Test every sampling option, one at a time.", "--matrix")] = False,
+    pairs: Annotated[bool, _asked("Test every two sampling options together, too.", "--pairs")] = False,
+    lookahead: Annotated[int | None, _asked("Number of drafted tokens, where the engine can be told.")] = None,
+    batch: Annotated[int, _asked("Number of requests that are decoded together.")] = 4,
+    number: Annotated[int, _asked("Number of tokens of a text.")] = 12,
+    alpha: Annotated[float, _asked("False-positive rate of all tests together.")] = 1e-6,
+    samples: Annotated[int, _asked("Number of tokens of the main question; the others get a share.")] = 8000,
+    target: Annotated[str, _pair("Shape of a new pair's target: plain, sharp, flat or tied.")] = "plain",
+    draft: Annotated[str, _pair("Draft of a new pair: near, far, equal or disjoint.")] = "near",
+    kind: Annotated[str | None, _pair("Kind of a new pair: llama, or tables as for the stub engine.")] = None,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:

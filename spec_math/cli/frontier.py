@@ -7,23 +7,20 @@ from typing import Annotated, Any
 
 import typer
 
-from spec_math.cli.options import CostsOption, DraftModelOption, OutOption, SeedOption, TargetModelOption
+from spec_math.cli.options import CostsOption, DraftModelOption, OutOption, SeedOption, TargetModelOption, option
 from spec_math.cli.run import study
 
 
 def frontier(  # noqa: PLR0913 - typer takes an argument an option
     target: TargetModelOption = None,
     draft: DraftModelOption = None,
-    nodes: Annotated[str, typer.Option(help="Budgets of verified nodes, separated by commas.")] = "4,8,16,32,64",
-    temperature: Annotated[str, typer.Option(help="Temperatures of the target, separated by commas.")] = "1,0.7,0.4",
-    draft_temperature: Annotated[
-        float | None, typer.Option(help="Temperature of the draft; by default the target's.")
-    ] = None,
-    batch: Annotated[int, typer.Option(help="Number of texts decoded at once.")] = 1,
+    nodes: Annotated[str, option("Budgets of verified nodes, separated by commas.")] = "4,8,16,32,64",
+    temperature: Annotated[str, option("Temperatures of the target, separated by commas.")] = "1,0.7,0.4",
+    draft_temperature: Annotated[float | None, option("Temperature of the draft; by default the target's.")] = None,
+    batch: Annotated[int, option("Number of texts decoded at once.")] = 1,
     costs: CostsOption = "",
     samples: Annotated[
-        int,
-        typer.Option(help="Largest number of samples for each temperature; sampling ends when the answer is known."),
+        int, option("Largest number of samples for each temperature; sampling ends when the answer is known.")
     ] = 120,
     out: OutOption = None,
     seed: SeedOption = 0,
@@ -49,18 +46,15 @@ def frontier(  # noqa: PLR0913 - typer takes an argument an option
 
 def record(  # noqa: PLR0913 - typer takes an argument an option
     folder: Annotated[Path, typer.Argument(help="Folder for the distributions; an interrupted run continues from it.")],
-    target: Annotated[
-        str | None, typer.Option(help="The target model: a name or folder that transformers can load.")
-    ] = None,
-    draft: Annotated[str | None, typer.Option(help="The draft model, with the same vocabulary.")] = None,
-    text: Annotated[Path | None, typer.Option(help="A text file; decoding starts after prefixes of this text.")] = None,
-    nodes: Annotated[str, typer.Option(help="Budgets of verified nodes, separated by commas.")] = "4,8,16,32,64",
-    temperature: Annotated[str, typer.Option(help="Temperatures of both models, separated by commas.")] = "1",
+    target: Annotated[str | None, option("The target model: a name or folder that transformers can load.")] = None,
+    draft: Annotated[str | None, option("The draft model, with the same vocabulary.")] = None,
+    text: Annotated[Path | None, option("A text file; decoding starts after prefixes of this text.")] = None,
+    nodes: Annotated[str, option("Budgets of verified nodes, separated by commas.")] = "4,8,16,32,64",
+    temperature: Annotated[str, option("Temperatures of both models, separated by commas.")] = "1",
     costs: CostsOption = "",
-    samples: Annotated[int, typer.Option(help="Number of sampled blocks for each temperature.")] = 60,
+    samples: Annotated[int, option("Number of sampled blocks for each temperature.")] = 60,
     keep: Annotated[
-        int,
-        typer.Option(help="Number of tokens kept of each distribution; the remaining probability is spread evenly."),
+        int, option("Number of tokens kept of each distribution; the remaining probability is spread evenly.")
     ] = 512,
     out: OutOption = None,
     seed: SeedOption = 0,

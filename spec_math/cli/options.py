@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,86 +30,79 @@ def _seed(value: int | None) -> int | None:
     return value
 
 
+def option(said: str, *names: str, **more: Any) -> Any:
+    """Return an option of a command, with what its help says."""
+    return typer.Option(*names, help=said, **more)
+
+
 LawOption = Annotated[
     str | None,
-    typer.Option(
-        help="File of distributions \\[positions, V]: .npy, .npz or .safetensors; PATH:NAME chooses one of its arrays."
-    ),
+    option("File of distributions \\[positions, V]: .npy, .npz or .safetensors; PATH:NAME chooses one of its arrays."),
 ]
 DraftOption = Annotated[
-    list[str] | None, typer.Option(help="File of the draft's distributions; repeat the option to compare drafters.")
+    list[str] | None, option("File of the draft's distributions; repeat the option to compare drafters.")
 ]
-KOption = Annotated[str, typer.Option("--k", help="Numbers of drafts, separated by commas.")]
-SchemeOption = Annotated[list[str] | None, typer.Option(help="Your own scheme, as module:name; may be repeated.")]
+KOption = Annotated[str, option("Numbers of drafts, separated by commas.")]
+SchemeOption = Annotated[list[str] | None, option("Your own scheme, as module:name; may be repeated.")]
 FilterOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--filter",
-        help="Filters temperature=, top_k=, top_p= and min_p=, separated by commas; they are applied in the order "
+    option(
+        "Filters temperature=, top_k=, top_p= and min_p=, separated by commas; they are applied in the order "
         "temperature, top_k, top_p, min_p. A filter applies to both models, and as target.NAME= or draft.NAME= to one. "
         "The filter union.top_k=N keeps the tokens that are among the N most likely of either model (SpecTr, Fig. 5).",
+        "--filter",
     ),
 ]
 SweepOption = Annotated[
-    str | None, typer.Option(help="Vary one filter as NAME=FROM:TO:COUNT, such as draft.temperature=0.5:1.5:5.")
+    str | None, option("Vary one filter as NAME=FROM:TO:COUNT, such as draft.temperature=0.5:1.5:5.")
 ]
-PositionsOption = Annotated[int, typer.Option(help="Number of held-out positions of the embedded models.")]
+PositionsOption = Annotated[int, option("Number of held-out positions of the embedded models.")]
 VocabularyOption = Annotated[
-    Path, typer.Option(help="The drafter's vocabulary: a tokenizer.json, tiktoken or SentencePiece file.")
+    Path, option("The drafter's vocabulary: a tokenizer.json, tiktoken or SentencePiece file.")
 ]
-SeedOption = Annotated[int, typer.Option(callback=_seed, help="Seed of all random numbers.")]
+SeedOption = Annotated[int, option("Seed of all random numbers.", callback=_seed)]
 TargetModelOption = Annotated[
     Path | None,
-    typer.Option(
+    option(
+        'JSON table of the target model: {"rows": {"0 1": [0.5, 0.5], ...}, "context": 2}. A row holds the next '
+        "token's probabilities after its prefix; context is the number of prefix tokens that these depend on.",
         "--target",
         "--target-model",
-        help='JSON table of the target model: {"rows": {"0 1": [0.5, 0.5], ...}, "context": 2}. A row holds the next '
-        "token's probabilities after its prefix; context is the number of prefix tokens that these depend on.",
     ),
 ]
 DraftModelOption = Annotated[
-    Path | None, typer.Option("--draft", "--draft-model", help="JSON table of the draft model, in --target's form.")
+    Path | None, option("JSON table of the draft model, in --target's form.", "--draft", "--draft-model")
 ]
-PrefixOption = Annotated[str, typer.Option(help="Prefix that both models continue: token indices separated by spaces.")]
-MethodOption = Annotated[str, typer.Option(help="Some words of the verification method's name.")]
-BlockSeedOption = Annotated[int | None, typer.Option(callback=_seed, help="Seed of all random numbers.")]
+PrefixOption = Annotated[str, option("Prefix that both models continue: token indices separated by spaces.")]
+MethodOption = Annotated[str, option("Some words of the verification method's name.")]
+BlockSeedOption = Annotated[int | None, option("Seed of all random numbers.", callback=_seed)]
 ExactLawOption = Annotated[
     str | None,
-    typer.Option(
-        "--target",
-        help="The target's distribution: fractions such as 1/4,3/4, a JSON list, or a file with one distribution.",
-    ),
+    option("The target's distribution: fractions such as 1/4,3/4, a JSON list, or a file with one distribution."),
 ]
 ExactDraftOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--draft",
-        help="The draft's distribution, in the form of --target; for several drafters of a token each, repeat --draft.",
-    ),
+    option("The draft's distribution, in the form of --target; for several drafters of a token each, repeat --draft."),
 ]
 DraftsOption = Annotated[
-    str, typer.Option(help="Way to draft k tokens: independent, or that of a scheme (without replacement, greedy).")
+    str, option("Way to draft k tokens: independent, or that of a scheme (without replacement, greedy).")
 ]
 DraftLawOption = Annotated[
-    Path | None,
-    typer.Option(help='Instead of --draft: JSON of the joint distribution of k drafts, {"0 1": "1/4", "1 1": "3/4"}.'),
+    Path | None, option('Instead of --draft: JSON of the joint distribution of k drafts, {"0 1": "1/4", "1 1": "3/4"}.')
 ]
 CostsOption = Annotated[
     str,
-    typer.Option(
-        help="Costs in target calls, such as draft=0.05,knee=256,verify=0.0005: of a drafter call (draft) and of a "
+    option(
+        "Costs in target calls, such as draft=0.05,knee=256,verify=0.0005: of a drafter call (draft) and of a "
         "verified node (verify). Knee is the number of tokens that a target call takes without extra cost."
     ),
 ]
-WeightsOption = Annotated[bool, typer.Option(help="The distributions are weights; divide them by their exact sum.")]
+WeightsOption = Annotated[bool, option("The distributions are weights; divide them by their exact sum.")]
 CertificateOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--certificate", help="File for a certificate that spec-math check checks: FILE.json, or FILE.json.gz."
-    ),
+    Path | None, option("File for a certificate that spec-math check checks: FILE.json, or FILE.json.gz.")
 ]
 OutOption = Annotated[
-    Path | None, typer.Option(help="Where to write: a folder, or one file (.html, .csv, .json, .svg, .pdf or .tex).")
+    Path | None, option("Where to write: a folder, or one file (.html, .csv, .json, .svg, .pdf or .tex).")
 ]
 
 

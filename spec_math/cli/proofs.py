@@ -16,6 +16,7 @@ from spec_math.cli.options import (
     OutOption,
     SchemeOption,
     WeightsOption,
+    option,
 )
 from spec_math.cli.run import study
 
@@ -23,15 +24,13 @@ from spec_math.cli.run import study
 def certify(  # noqa: PLR0913 - typer takes an argument an option
     target: ExactLawOption = None,
     draft: ExactDraftOption = None,
-    k: Annotated[int | None, typer.Option("--k", help="Number of drafts from a single --draft; by default 1.")] = None,
+    k: Annotated[int | None, option("Number of drafts from a single --draft; by default 1.")] = None,
     drafts: DraftsOption = "independent",
     draft_law: DraftLawOption = None,
     weights: WeightsOption = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="Where to write: a folder for the certificate and its page, or FILE.json for the certificate alone."
-        ),
+        option("Where to write: a folder for the certificate and its page, or FILE.json for the certificate alone."),
     ] = None,
     certificate: CertificateOption = None,
 ) -> None:
@@ -58,12 +57,11 @@ def certify(  # noqa: PLR0913 - typer takes an argument an option
 def check(  # noqa: PLR0913 - typer takes an argument an option
     certificate: Annotated[Path, typer.Argument(help="Certificate of any kind: FILE.json, or FILE.json.gz.")],
     function: Annotated[
-        str | None,
-        typer.Option(metavar="FILE:NAME", help="Your function, to replay on each path of a certificate with paths."),
+        str | None, option("Your function, to replay on each path of a certificate with paths.", metavar="FILE:NAME")
     ] = None,
     target: ExactLawOption = None,
     draft: ExactDraftOption = None,
-    k: Annotated[int | None, typer.Option("--k", help="Number of drafts from a single --draft; by default 1.")] = None,
+    k: Annotated[int | None, option("Number of drafts from a single --draft; by default 1.")] = None,
     drafts: DraftsOption = "independent",
     draft_law: DraftLawOption = None,
     weights: WeightsOption = False,
@@ -96,20 +94,18 @@ def prove(  # noqa: PLR0913 - typer takes an argument an option
         list[str] | None, typer.Argument(help="Prove only theorems whose name or scope contains one of these words.")
     ] = None,
     scheme: SchemeOption = None,
-    tokens: Annotated[str, typer.Option(help="Vocabulary sizes of --scheme, separated by commas.")] = "2,3",
-    k: Annotated[
-        str | None, typer.Option("--k", help="Numbers of i.i.d. drafts to prove --scheme for; by default 1, 2 and 3.")
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Run only proofs that take at most two seconds.")] = False,
-    only_list: Annotated[bool, typer.Option("--list", help="List the theorems without proving them.")] = False,
-    jobs: Annotated[int, typer.Option(help="Number of proofs at a time.")] = 2,
+    tokens: Annotated[str, option("Vocabulary sizes of --scheme, separated by commas.")] = "2,3",
+    k: Annotated[str | None, option("Numbers of i.i.d. drafts to prove --scheme for; by default 1, 2 and 3.")] = None,
+    quick: Annotated[bool, option("Run only proofs that take at most two seconds.", "--quick")] = False,
+    only_list: Annotated[bool, option("List the theorems without proving them.", "--list")] = False,
+    jobs: Annotated[int, option("Number of proofs at a time.")] = 2,
     limit: Annotated[
         float | None,
-        typer.Option(help="Most processor seconds per theorem; by default 60 for --scheme without --k, else no limit."),
+        option("Most processor seconds per theorem; by default 60 for --scheme without --k, else no limit."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the distributions on which each proved theorem is tried.")] = 13,
+    seed: Annotated[int, option("Seed of the distributions on which each proved theorem is tried.")] = 13,
     certificate: Annotated[
-        Path | None, typer.Option(help="File for the certificate of one theorem, or folder for those of several.")
+        Path | None, option("File for the certificate of one theorem, or folder for those of several.")
     ] = None,
     out: OutOption = None,
 ) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spec_math.cli.options import KOption, LawOption, PositionsOption, SeedOption
+from spec_math.cli.options import KOption, LawOption, PositionsOption, SeedOption, option
 from spec_math.cli.run import progress_of, run, study
 
 if TYPE_CHECKING:
@@ -23,18 +23,18 @@ TITLE = "How much do speculative verifiers accept, and how much could any?"
 
 def report(  # noqa: PLR0913 - typer takes an argument an option
     out: Annotated[
-        Path, typer.Option(help="File of the page; or a folder, which also gets CSV, JSON and pictures of each part.")
+        Path, option("File of the page; or a folder, which also gets CSV, JSON and pictures of each part.")
     ] = Path("out/report.html"),
     positions: PositionsOption = 2000,
     seed: SeedOption = 0,
     target: LawOption = None,
     draft: LawOption = None,
-    logits: Annotated[bool, typer.Option(help="The files contain logits, not probabilities.")] = False,
+    logits: Annotated[bool, option("The files contain logits, not probabilities.")] = False,
     k: KOption = "1,2,4,8",
-    target_model: Annotated[Path | None, typer.Option(help="JSON table of the target model of blocks.")] = None,
-    draft_model: Annotated[Path | None, typer.Option(help="JSON table of the draft model.")] = None,
+    target_model: Annotated[Path | None, option("JSON table of the target model of blocks.")] = None,
+    draft_model: Annotated[Path | None, option("JSON table of the draft model.")] = None,
     trace: Annotated[
-        list[Path] | None, typer.Option(help="Shards of a recorded trace, or folders of shards; may be repeated.")
+        list[Path] | None, option("Shards of a recorded trace, or folders of shards; may be repeated.")
     ] = None,
 ) -> None:
     """Write one self-contained HTML page of findings, each with tables, pictures and explanations of the numbers.
@@ -103,7 +103,7 @@ if TYPE_CHECKING:
 
 
 def vectors(
-    out: Annotated[Path, typer.Option(help="Folder for the files and for a page, CSV and JSON that list them.")],
+    out: Annotated[Path, option("Folder for the files and for a page, CSV and JSON that list them.")],
     seed: SeedOption = 0,
 ) -> None:
     """Write test cases for kernels: logits, drafted tokens, uniforms and the expected tokens, as safetensors and JSON.

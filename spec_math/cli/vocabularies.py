@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spec_math.cli.options import OutOption, PrefixOption, SeedOption, VocabularyOption
+from spec_math.cli.options import OutOption, PrefixOption, SeedOption, VocabularyOption, option
 from spec_math.cli.run import study
 
 
@@ -21,21 +21,18 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
     draft_vocabulary: Annotated[Path | None, typer.Argument(help="The drafter's vocabulary.")] = None,
     target: Annotated[
         str | None,
-        typer.Option(
-            "--target", "--target-model", help="The target: a file of distributions, or a JSON table of a model."
-        ),
+        option("The target: a file of distributions, or a JSON table of a model.", "--target", "--target-model"),
     ] = None,
     draft: Annotated[
-        str | None,
-        typer.Option("--draft", "--draft-model", help="The drafter, in the form of --target, with its own vocabulary."),
+        str | None, option("The drafter, in the form of --target, with its own vocabulary.", "--draft", "--draft-model")
     ] = None,
-    logits: Annotated[bool, typer.Option(help="The files contain logits, not probabilities.")] = False,
+    logits: Annotated[bool, option("The files contain logits, not probabilities.")] = False,
     prefix: PrefixOption = "",
     lookahead: Annotated[
-        str | None, typer.Option(help="Numbers of drafted tokens; by default 1,2,4,8,16, for tables of models 1,2,3.")
+        str | None, option("Numbers of drafted tokens; by default 1,2,4,8,16, for tables of models 1,2,3.")
     ] = None,
-    draft_cost: Annotated[str, typer.Option(help="Cost of a drafter call in target calls.")] = "1/20",
-    positions: Annotated[int | None, typer.Option(help="Number of positions to use; by default 40.")] = None,
+    draft_cost: Annotated[str, option("Cost of a drafter call in target calls.")] = "1/20",
+    positions: Annotated[int | None, option("Number of positions to use; by default 40.")] = None,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
@@ -67,21 +64,17 @@ def psi(  # noqa: PLR0913 - typer takes an argument an option
         str | None, typer.Argument(metavar="TOKEN", help="Text of a target token; without it, all tokens are spelled.")
     ] = None,
     target_vocabulary: Annotated[
-        Path | None, typer.Option(help="The target's vocabulary; the command needs it to compute ψ.")
+        Path | None, option("The target's vocabulary; the command needs it to compute ψ.")
     ] = None,
     draft: Annotated[
-        str | None,
-        typer.Option(help="File of the drafter's distribution [V]: .npy, .npz or .safetensors; by default uniform."),
+        str | None, option("File of the drafter's distribution [V]: .npy, .npz or .safetensors; by default uniform.")
     ] = None,
-    text: Annotated[
-        Path | None, typer.Option(help="A text file: its token frequencies are the drafter's distribution.")
-    ] = None,
+    text: Annotated[Path | None, option("A text file: its token frequencies are the drafter's distribution.")] = None,
     lookahead: Annotated[
-        int | None,
-        typer.Option(help="Most drafted tokens; by default drafting ends once the first target token is determined."),
+        int | None, option("Most drafted tokens; by default drafting ends once the first target token is determined.")
     ] = None,
     shortest: Annotated[
-        int | None, typer.Option(help="Without TOKEN: number of tokens to spell, beginning with the shortest.")
+        int | None, option("Without TOKEN: number of tokens to spell, beginning with the shortest.")
     ] = None,
     out: OutOption = None,
 ) -> None:
@@ -106,7 +99,7 @@ def psi(  # noqa: PLR0913 - typer takes an argument an option
 def overlap(
     first: Annotated[Path, typer.Argument(help="A vocabulary file.")],
     second: Annotated[Path, typer.Argument(help="Another vocabulary file.")],
-    text: Annotated[Path | None, typer.Option(help="Also compare the tokens that occur in this text.")] = None,
+    text: Annotated[Path | None, option("Also compare the tokens that occur in this text.")] = None,
     out: OutOption = None,
 ) -> None:
     """Show the tokens that two vocabularies share, by bytes and by raw keys, and the tokens that only one can spell.

@@ -55,9 +55,7 @@ MATHEMATICS = {
     "∞": "infty",
     "‖": "Vert",
     "⏎": "hookleftarrow",
-    "<": "<",
-    ">": ">",
-    "|": "|",
+    **{sign: sign for sign in "<>|"},
 }
 """The signs that LaTeX does not print as they are, in text and as mathematics, to which Greek letters are added."""
 

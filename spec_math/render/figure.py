@@ -61,12 +61,11 @@ def _figure(picture: Picture) -> Any:
 
 def _drawn(drawn: tuple[Panel, ...], picture: Picture) -> Any:
     """Return matplotlib's figure of panels: side by side, or in rows of `picture.across` that share names of axes."""
-    across, alone = picture.across or len(drawn), len(drawn) == 1
+    across, beside = picture.across or len(drawn), len(drawn) == 1 and not picture.across
     bars = not picture.across and any(panel.bars for panel in drawn)
     wide = sum(max(1.0, 0.25 * len(panel.curves) * len(panel.ticks) / 5) if bars else 1.0 for panel in drawn[:across])
-    width = 8.2 if alone and not picture.across else min(14.0, max(NARROWEST * bool(picture.across), 4.4 * wide))
+    width = 8.2 if beside else min(14.0, max(NARROWEST * bool(picture.across), 4.4 * wide))
     labels = dict.fromkeys(one.label for panel in drawn for one in panel.curves)
-    beside = alone and not picture.across
     longest = max((1, *map(len, labels)))
     columns = 1 if beside else min(len(labels), COLUMNS, max(1, round(width * 10 / longest)))
     height = HEIGHT

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -102,6 +102,16 @@ def masses_of(text: str) -> list[str]:
 
 Progress = Callable[[str, int], Callable[[int], None]]
 """(what is done, its steps) -> a function that is called with how many more steps are done."""
+
+Item = TypeVar("Item")
+
+
+def stepped(items: Collection[Item], what: str, progress: Progress) -> Iterator[Item]:
+    """Yield items one by one, and show after each that one step more of `what` is done."""
+    step = progress(what, len(items))
+    for item in items:
+        yield item
+        step(1)
 
 
 def no_progress(what: str, steps: int) -> Callable[[int], None]:  # noqa: ARG001

@@ -81,7 +81,9 @@ def certify(request: LawsRequest, place: Path | None = None) -> Result:
     attached = (Attachment("certificate.json", found.as_json()),)
     beside = _schemes(request, target)
     planned = request.table is None and len(request.drafts) == 1 and _drawing(request) is None
-    return replace(result, finding=_certified(found, planned) + (f" {beside}" if beside else ""), attachments=attached)
+    reached = "optimal plan reaches" if planned else "certified coupling reaches"
+    said = f"The optimal acceptance of these drafts is {_number(found.acceptance)}. The {reached} it."
+    return replace(result, finding=f"{said} {beside}".rstrip(), attachments=attached)
 
 
 def saved(verdict: Verdict, place: Path | None) -> tuple[Note, ...]:
@@ -251,11 +253,6 @@ def _described(request: LawsRequest) -> str:
     k, scheme = _drawn(request), _drawing(request)
     drafts = counted(k, "draft")
     return drafts if scheme is None else f"{drafts} as {scheme.name} draws {'them' if k > 1 else 'it'}"
-
-
-def _certified(found: Certificate, planned: bool) -> str:
-    reached = "optimal plan reaches" if planned else "certified coupling reaches"
-    return f"The optimal acceptance of these drafts is {_number(found.acceptance)}. The {reached} it."
 
 
 def _schemes(request: LawsRequest, target: Array) -> str:

@@ -18,8 +18,8 @@ from spec_math.lossy.distances import distances
 from spec_math.lossy.joint_threshold import generate as joint
 from spec_math.lossy.options import share
 from spec_math.mean import Mean, of_positions
-from spec_math.result import Cell, Column, Curve, Panel, Picture, Result, Row, Table, sentences, under_heads
-from spec_math.studies.arguments import Progress, spaced, together
+from spec_math.result import Cell, Column, Curve, Panel, Picture, Result, Row, Table, columns, sentences, under_heads
+from spec_math.studies.arguments import Progress, spaced, stepped, together
 from spec_math.studies.blocks.comparison import BlockModels
 from spec_math.studies.frontier.contenders import defaults, laws_after
 from spec_math.studies.positions.stream import from_files
@@ -142,15 +142,10 @@ def result_of(
     """Return what was measured as a result."""
     short = [_short(one, [nearest(points, rule, bias) for rule in rules], bias, length) for one, points in sources]
     chosen = [nearest(points, rule, bias) for _, points in sources for rule in rules]
-    return Result(
-        "lossy",
-        "How much acceptance do lossy rules gain, and how far are they from the target?",
-        finding(chosen, rules, bias),
-        (_long(sources), *short),
-        tuple(_picture(source, points, rules, k) for source, points in sources),
-        sentences([*_notes(sources, rules, k), *advice(chosen, rules)]),
-        MEANINGS,
-    )
+    title = "How much acceptance do lossy rules gain, and how far are they from the target?"
+    pictures = tuple(_picture(source, points, rules, k) for source, points in sources)
+    notes = sentences([*_notes(sources, rules, k), *advice(chosen, rules)])
+    return Result("lossy", title, finding(chosen, rules, bias), (_long(sources), *short), pictures, notes, MEANINGS)
 
 
 def nearest(points: Sequence[Point], rule: Rule, bias: float) -> Point:
@@ -315,11 +310,8 @@ def measured(
     bias, length = float(share(request.bias, "--bias")), count(request.length, "--length")
     sources: list[tuple[Source, list[Point]]] = []
     for name, pairs in laws:
-        step = progress(f"measuring, {name}", len(rules))
-        found: list[Point] = []
-        for rule in rules:
-            found += points_of(rule, pairs, k, offsets)
-            step(1)
+        measuring = stepped(rules, f"measuring, {name}", progress)
+        found = [point for rule in measuring for point in points_of(rule, pairs, k, offsets)]
         sources.append((Source(name, len(pairs), len(pairs[0][0])), found))
     return result_of(sources, rules, k, bias, length)
 
@@ -420,11 +412,8 @@ DRAFT = {(): (3, 2, 3), (0,): (4, 2, 2), (1,): (2, 4, 2), (2,): (4, 2, 2)}
 """Parts of 8: three tokens, each law given the token before."""
 
 COLUMNS = (
-    Column("rule"),
-    Column("at"),
-    Column("one token", "number", "probability"),
-    Column("two tokens", "number", "probability"),
-    Column("four tokens", "number", "probability"),
+    *columns(("rule", "at")),
+    *columns(("one token", "two tokens", "four tokens"), "number", "probability"),
     Column("coupled", "number", "probability", heading="at most: 1 − Σ Π min"),
     Column("uniform", "number", "probability", heading="1 − (1 − max)^4"),
     Column("KL", "number", "nats"),

@@ -18,7 +18,7 @@ from spec_math.files.whole import check_writable
 from spec_math.pathwise.entropy import entropy_noted
 from spec_math.pathwise.generators import Still
 from spec_math.pathwise.tape import Tape
-from spec_math.result import Cell, Column, Curve, Mark, Panel, Picture, Result, Row, Table, sentences
+from spec_math.result import Cell, Column, Curve, Mark, Panel, Picture, Result, Row, Table, columns, sentences
 from spec_math.studies.arguments import Progress, parsed_ks
 from spec_math.studies.positions.verdicts import load_scheme
 from spec_math.studies.workers import side_by_side
@@ -57,16 +57,15 @@ class Wanted:
 class Job:
     """A theorem as another process can find it: its place in THEOREMS, or a verifier, module:name, with its sizes.
 
-    A verifier without a number of drafts is proved for 1, then for 2 and 3. `limit` is in seconds a proof.
+    A verifier without a number of drafts is proved for 1, then for 2 and 3. `wanted` has the limit of each proof, the
+    seed and the place of certificates.
     """
 
-    place: int = -1
+    wanted: Wanted
+    place: int
     scheme: str = ""
     tokens: int = 0
     drafts: int | None = None
-    limit: float | None = None
-    seed: int = SEED
-    certificate: Path | None = None
 
 
 @dataclass
@@ -96,7 +95,7 @@ def study(wanted: Wanted, progress: Progress) -> Result:
         raise ValueError(f"--limit takes seconds of processor time, more than 0; got {wanted.limit:g}")
     jobs = _jobs(wanted)
     if wanted.certificate is not None:
-        several = _several(wanted, jobs)
+        several = len(jobs) > 1 or (bool(wanted.scheme) and wanted.drafts is None)
         if several:
             wanted.certificate.mkdir(parents=True, exist_ok=True)
         check_writable(wanted.certificate if several else wanted.certificate.parent)
@@ -136,15 +135,14 @@ _BY_ROCQ = "Rocq: the statement is machine-checked for every vocabulary and ever
 def _jobs(wanted: Wanted) -> list[Job]:
     tokens = parsed_ks(wanted.tokens, "--tokens", "2,3")
     drafts: tuple[int | None, ...] = (None,) if wanted.drafts is None else parsed_ks(wanted.drafts)
-    more = wanted.limit, wanted.seed, wanted.certificate
     if not wanted.scheme:
         picked = chosen(wanted.words, wanted.quick)
-        return [Job(place, "", 0, 0, *more) for place, theorem in enumerate(THEOREMS) if theorem in picked]
+        return [Job(wanted, place) for place, theorem in enumerate(THEOREMS) if theorem in picked]
     if wanted.words or wanted.quick:
         raise ValueError("a scheme of your own is one theorem; leave out the words and --quick")
     for place in wanted.scheme:
         load_scheme(place)
-    return [Job(-1, s, n, k, *more) for s in wanted.scheme for n in tokens for k in drafts]
+    return [Job(wanted, -1, s, n, k) for s in wanted.scheme for n in tokens for k in drafts]
 
 
 def proved(job: Job) -> Found:
@@ -155,13 +153,13 @@ def proved(job: Job) -> Found:
     """
     if not job.scheme:
         theorem = THEOREMS[job.place]
-        return Found(theorem.name, {(0, 0): _certified(job, theorem, job.limit)})
+        return Found(theorem.name, {(0, 0): _certified(job, theorem, job.wanted.limit)})
     scheme, found, why = load_scheme(job.scheme), Found(job.scheme), ""
     if job.drafts is not None:
-        numbers, limit = (job.drafts,), job.limit
+        numbers, limit = (job.drafts,), job.wanted.limit
     else:
         numbers = NUMBERS if scheme.drafts is None else (scheme.drafts,)
-        limit = LIMIT if job.limit is None else job.limit
+        limit = LIMIT if job.wanted.limit is None else job.wanted.limit
     for drafts in numbers:
         if why:
             found.not_tried[drafts, job.tokens] = why
@@ -177,22 +175,24 @@ def proved(job: Job) -> Found:
     return found
 
 
-def _several(wanted: Wanted, jobs: Sequence[Job]) -> bool:
-    return len(jobs) > 1 or (bool(wanted.scheme) and wanted.drafts is None)
-
-
 def _certified(job: Job, theorem: Theorem, limit: float | None) -> Proof:
-    """Prove a theorem of a job, and write its certificate where one is wanted: into a folder under its own name."""
-    proving = prove_watched if job.scheme else prove
-    if job.certificate is None:
-        return proving(theorem, limit=limit, seed=job.seed)
+    """Prove a theorem of a job, and write its certificate where one is wanted: into a folder under its own name.
+
+    A verifier that draws from more than its coin on a few laws is left open.
+    """
+    seed, place = job.wanted.seed, job.wanted.certificate
+    unseen = hidden_randomness(theorem, seed) if job.scheme else []
+    if unseen:
+        why = f"it draws from more than its coin: {'; '.join(unseen)}"
+        left_open = Reason.RANDOMNESS_NOT_SEEN
+        return Proof(theorem.name, theorem.scope, "open", 0, 0, 0, seconds=0.0, reason=why, undecided=left_open)
+    if place is None:
+        return prove(theorem, limit=limit, seed=seed)
     from spec_math.symbolic.certificate import saved
 
-    place = job.certificate
     if place.is_dir():
         place /= re.sub(r"[^\w]+", "-", f"{theorem.name} {theorem.scope}").strip("-") + ".json.gz"
-    unseen = hidden_randomness(theorem, job.seed) if job.scheme else []
-    return proving(theorem, limit=limit, seed=job.seed) if unseen else saved(theorem, place, limit=limit, seed=job.seed)
+    return saved(theorem, place, limit=limit, seed=seed)
 
 
 def code_of(proofs: Sequence[Proof]) -> int:
@@ -203,16 +203,6 @@ def code_of(proofs: Sequence[Proof]) -> int:
 
 LOOKED_AT = 12
 """On so many laws a verifier is watched before it is proved: symbols draw from nothing, and solvers may."""
-
-
-def prove_watched(theorem: Theorem, limit: float | None = None, seed: int = SEED) -> Proof:
-    """Prove a theorem as `prove` does, unless its program draws from more than its coin on a few laws."""
-    unseen = hidden_randomness(theorem, seed)
-    if not unseen:
-        return prove(theorem, limit=limit, seed=seed)
-    why = f"it draws from more than its coin: {'; '.join(unseen)}"
-    left_open = Reason.RANDOMNESS_NOT_SEEN
-    return Proof(theorem.name, theorem.scope, "open", 0, 0, 0, seconds=0.0, reason=why, undecided=left_open)
 
 
 def hidden_randomness(theorem: Theorem, seed: int = SEED) -> list[str]:
@@ -235,17 +225,17 @@ ROOM = 8
 def finding(found: Found) -> str:
     """Say in a sentence for how many drafts a verifier is proved, and what was left."""
     parts: dict[tuple[str, str], dict[int, list[int]]] = {}
-    for (drafts, tokens), proof in found.proofs.items():
-        parts.setdefault(_said(proof), {}).setdefault(drafts, []).append(tokens)
-    for (drafts, tokens), why in found.not_tried.items():
-        parts.setdefault((_NOT_TRIED, why), {}).setdefault(drafts, []).append(tokens)
-    everywhere = tuple(sorted({tokens for _, tokens in (*found.proofs, *found.not_tried)}))
+    reasons = {key: _said(proof) for key, proof in found.proofs.items()}
+    reasons |= {key: (_NOT_TRIED, why) for key, why in found.not_tried.items()}
+    for (drafts, tokens), reason in reasons.items():
+        parts.setdefault(reason, {}).setdefault(drafts, []).append(tokens)
+    everywhere = tuple(sorted({tokens for _, tokens in reasons}))
     said: list[str] = []
     for status in _STATES:
         for why, sizes in ((why, sizes) for (named, why), sizes in parts.items() if named == status):
             noun = (" draft", " drafts") if not said else ("", "")
-            reason = f" ({why})" if why else ""
-            said.append(f"{status} for {_sizes(sizes, noun, None if noun[0] else everywhere)}{reason}")
+            because = f" ({why})" if why else ""
+            said.append(f"{status} for {_sizes(sizes, noun, None if noun[0] else everywhere)}{because}")
     return f"{found.name} is {'; '.join(said)}"
 
 
@@ -312,9 +302,7 @@ FIELDS: tuple[tuple[Column, Callable[[Proof], Cell]], ...] = (
 """The columns of the table of proofs, each with its cell."""
 
 LAW_COLUMNS = (
-    Column("theorem", shown=False),
-    Column("scope", shown=False),
-    Column("law", shown=False),
+    *columns(("theorem", "scope", "law"), shown=False),
     Column("token", "count", shown=False),
     Column("mass", "fraction", shown=False),
 )
@@ -328,17 +316,12 @@ def result_of(proofs: Sequence[Proof], findings: Sequence[Found], said: str) -> 
     codes = [exit_code(found) for found in findings] or [code_of(proofs)]
     told = list(map(finding, findings))
     notes = failures(failed) + ([said] if told else [])
-    columns = tuple(column for column, _ in FIELDS)
+    shown = tuple(column for column, _ in FIELDS)
     rows = tuple(Row(tuple(cell(proof) for _, cell in FIELDS), _MARKS[proof.verdict]) for proof in proofs)
-    return Result(
-        "proofs",
-        "Proved for all distributions, with ties and zeros",
-        "\n".join(told) or said,
-        (Table("proofs", "Theorems, with the number of regions of each proof", columns, rows), *_laws(proofs)),
-        (picture(proofs),),
-        sentences(notes),
-        exit_code=1 if 1 in codes else max(codes),
-    )
+    table = Table("proofs", "Theorems, with the number of regions of each proof", shown, rows)
+    title, code = "Proved for all distributions, with ties and zeros", 1 if 1 in codes else max(codes)
+    tables, pictures = (table, *_laws(proofs)), (picture(proofs),)
+    return Result("proofs", title, "\n".join(told) or said, tables, pictures, sentences(notes), exit_code=code)
 
 
 def picture(proofs: Sequence[Proof]) -> Picture:

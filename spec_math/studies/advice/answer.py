@@ -149,26 +149,17 @@ def result_of(advice: Advice, costs: Costs) -> Result:
     """Return the advice as a result: its sentence, the table, the picture and what would change it."""
     ordered, decision = fastest_of_each(advice.chosen or advice.found, costs), advice.decision
     best = ordered[0] if decision is None else advice.chosen[decision.taken]
-    shapes = [f"{one.shape.k}×{one.shape.levels}" if one.method else "—" for one in ordered]
-    shares = [one.share.value if one.share else None for one in ordered]
-    rows = [
-        Row(
-            (
-                *(one.label, shape, one.faster(costs), one.tokens.value, share, one.tokens, one.share, one.at_any),
-                *(one.bound, one.tokens.samples, None if one.exact is None else one.speed(costs)),
-            ),
-            "best" if one is best else "",
-        )
-        for one, shape, share in zip(ordered, shapes, shares, strict=True)
-    ]
+    rows: list[Row] = []
+    for one in ordered:
+        shape = f"{one.shape.k}×{one.shape.levels}" if one.method else "—"
+        share, exact = one.share.value if one.share else None, None if one.exact is None else one.speed(costs)
+        values = one.faster(costs), one.tokens.value, share, one.tokens, one.share, one.at_any, one.bound
+        rows.append(Row((one.label, shape, *values, one.tokens.samples, exact), "best" if one is best else ""))
     changes = changes_said(best, break_evens(best, advice.found, costs), costs)
     notes = sentences(filter(None, (changes, _within_spread(best, ordered, costs), str(costs), *advice.notes)))
     table = Table("advice", "Each method with its fastest drafts", COLUMNS, tuple(rows))
-    title, finding = (
-        "Advice for these models at these latencies",
-        f"{_taken(best, costs, advice)} {_bound(best, costs)}",
-    )
-    return Result("advice", title, finding.strip(), (table,), (picture(ordered, advice.found, costs),), notes)
+    title, finding = "Advice for these models at these latencies", _taken(best, costs, advice) + _bound(best, costs)
+    return Result("advice", title, finding, (table,), (picture(ordered, advice.found, costs),), notes)
 
 
 def _taken(best: Candidate, costs: Costs, advice: Advice) -> str:
@@ -189,8 +180,8 @@ def _bound(best: Candidate, costs: Costs) -> str:
         return ""
     if best.at_any is None:
         most = costs.faster(best.bound, *best.sizes).written(2)
-        return f"No verifier of {best.shape} is more than {most} times faster."
-    return f"Its share of the bound of any verifier of {best.shape} is {best.share}."
+        return f" No verifier of {best.shape} is more than {most} times faster."
+    return f" Its share of the bound of any verifier of {best.shape} is {best.share}."
 
 
 def _within_spread(best: Candidate, ordered: Sequence[Candidate], costs: Costs) -> str:

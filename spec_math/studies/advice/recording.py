@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.files.law_files import LawFileError, open_laws, read_integers
-from spec_math.studies.positions.stream import Filters, Positions, filtered, from_files, parsed_filters
-
-FLOAT = np.ndarray[Any, np.dtype[np.float64]]
+from spec_math.studies.positions.stream import FLOAT, Filters, Positions, filtered, from_files, parsed_filters
 
 Chunk = tuple[FLOAT, ...]
 """Masses [n, V] of the target, of the draft, and of the distribution that wrote the text where that is another."""

@@ -15,21 +15,19 @@ from spec_math.block_level.lengths.recorded_text import Along, along, drawn, rec
 from spec_math.block_level.lengths.target_text import Text, start_weights
 from spec_math.block_level.methods import METHODS, PLAN_AT_EVERY_NODE, Method, named
 from spec_math.block_level.optimum import OptimalLength
-from spec_math.mean import Mean, known, of_positions
+from spec_math.mean import FLOAT, Mean, known, of_positions
 from spec_math.result import Result
 from spec_math.sequential.decision import Candidate as Entrant
 from spec_math.sequential.decision import Terms, interval, race
 from spec_math.studies.advice import answer
 from spec_math.studies.advice.answer import NOTHING, Advice, Candidate
 from spec_math.studies.advice.recording import Files, opened
-from spec_math.studies.arguments import Progress, limited, parsed_ks, spaced, together
+from spec_math.studies.arguments import Progress, limited, parsed_ks, spaced, stepped, together
 from spec_math.studies.blocks.comparison import EXACT_TERMS, BlockModels, embedded, from_tables, in_floats
 from spec_math.studies.costs import Costs, UnmeasuredError, parsed
 from spec_math.studies.frontier.contenders import at
 from spec_math.studies.lengths.units import Shape
 from spec_math.studies.positions.stream import parsed_filters
-
-FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
 LENGTH = 500
 """Tokens of a text that the models write."""
@@ -132,8 +130,8 @@ def chains(k: int, lookahead: int) -> Shape:
 def exactly(models: BlockModels, wanted: Wanted, progress: Progress) -> list[Candidate]:
     """Return all candidates with their exact numbers of tokens after the models' first prefix."""
     triple, found = (models.target, models.draft, models.prefixes[0]), [NOTHING]
-    step, bounds = progress("adding up exactly", len(wanted)), dict[Any, Any]()
-    for method, shape in wanted:
+    bounds = dict[Any, Any]()
+    for method, shape in stepped(wanted, "adding up exactly", progress):
         value, drafts, key = method.expected(*triple, shape.levels, shape.k), method.drafts, (method.drafts, shape)
         if drafts.optimum and key not in bounds and drafts.solvable(models.size, shape.levels, shape.k):
             most = drafts.optimum(*triple, shape.levels, shape.k)
@@ -141,7 +139,6 @@ def exactly(models: BlockModels, wanted: Wanted, progress: Progress) -> list[Can
         bound, share = (known(bounds[key]), known(value / bounds[key])) if key in bounds else (None, None)
         exact = value if isinstance(value, Fraction) else None
         found.append(Candidate(method, shape, known(value), bound, share, exact=exact))
-        step(1)
     return found
 
 

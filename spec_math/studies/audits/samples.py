@@ -16,7 +16,7 @@ import numpy as np
 
 from spec_math.files.place import load_function
 from spec_math.files.whole import read_json, write_whole
-from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Table, rows
+from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Table, columns, rows
 from spec_math.sequential.bank import in_words
 from spec_math.sequential.identity_test import IdentityTest, identity_test
 from spec_math.sequential.sample_size import sequential_sample_size
@@ -114,23 +114,18 @@ def _result(request: SamplesRequest, run: _Run) -> Result:
     suspects = "; ".join(f"{in_words(name)}, e^{ratio:.1f}" for name, ratio in test.suspects()[:3] if ratio > 0)
     notes = [Note(suspects, "looks like")] if rejected and suspects else []
     what = "these tokens do not have the target's distribution" if rejected else "the test does not reject the target"
-    return Result(
-        "samples",
-        f"{request.samples}: {what}",
-        said,
-        (_tokens_off(run),),
-        (_evidence(request, run),),
-        (*notes, Note(str(test.promise()))),
-        exit_code=1 if rejected else 0 if test.samples >= run.needed else UNDECIDED,
-    )
+    title, tables, pictures = f"{request.samples}: {what}", (_tokens_off(run),), (_evidence(request, run),)
+    notes.append(Note(str(test.promise())))
+    code = 1 if rejected else 0 if test.samples >= run.needed else UNDECIDED
+    return Result("samples", title, said, tables, pictures, tuple(notes), exit_code=code)
 
 
 def _tokens_off(run: _Run) -> Table:
     share = run.test.counts / max(1, run.test.samples)
     worst = np.argsort(-np.abs(share - run.test.target), kind="stable")[:FURTHEST].tolist()
-    masses = (Column(name, "number", "probability", digits=6) for name in ("drawn", "target"))
+    shown = Column("token", "count"), *columns(("drawn", "target"), "number", "probability", digits=6)
     found = rows((y, float(share[y]), float(run.test.target[y])) for y in worst)
-    return Table("tokens", "Tokens with the largest difference", (Column("token", "count"), *masses), found)
+    return Table("tokens", "Tokens with the largest difference", shown, found)
 
 
 def _evidence(request: SamplesRequest, run: _Run) -> Picture:
@@ -286,7 +281,9 @@ def _in_file(file: Path) -> Iterator[Suspect]:
     except (SyntaxError, UnicodeDecodeError, ValueError):
         return
     for owner, function in _functions(tree):
-        draws = tuple(dict.fromkeys(name for name in _called(function) if name in DRAWS))
+        calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
+        called = dict.fromkeys(getattr(call, "attr", getattr(call, "id", "")) for call in calls)
+        draws = tuple(name for name in called if name in DRAWS)
         if draws and any(isinstance(node, ast.Compare) for node in ast.walk(function)):
             yield Suspect(file, f"{owner}{function.name}", function.lineno, draws)
 
@@ -297,9 +294,3 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
             yield "", node
         elif isinstance(node, ast.ClassDef):
             yield from ((f"{node.name}.", inner) for inner in node.body if isinstance(inner, ast.FunctionDef))
-
-
-def _called(function: ast.FunctionDef) -> Iterator[str]:
-    for node in ast.walk(function):
-        if isinstance(node, ast.Call):
-            yield getattr(node.func, "attr", getattr(node.func, "id", ""))

@@ -109,31 +109,26 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
         smaller = None
     test = "" if smaller is None or request.outside else pytest_file(smaller, request)
     result = result_of(found, f"{place.module}.{place.attribute}".removeprefix("."), near, smaller, test)
+    notes = list(result.notes)
     if request.outside:
         grid = f"uniforms k/2^{DIGITS[str(request.numbers)]}"
-        result = replace(
-            result, finding=f"{result.finding}, {grid} bisected", notes=(*result.notes, Note(BISECTED.format(grid)))
-        )
-    written = *saved(found.verdict, request.certificate), *saved(found.verdict, request.chain)
-    written = (*written, *([Note(place.note)] if place.note else ()))
+        result = replace(result, finding=f"{result.finding}, {grid} bisected")
+        notes.append(Note(BISECTED.format(grid)))
+    notes += [*saved(found.verdict, request.certificate), *saved(found.verdict, request.chain)]
+    notes += [Note(place.note)] if place.note else []
     if request.adapter is not None:
         text = adapter_file(request, found.last)
         write_whole(request.adapter, text)
         still = open_names(text)
         cure = f"It is open for {listed(still)}: uncomment one line for each" if still else "It is complete"
-        written = (
-            *written,
-            Note(f"The adapter {request.adapter} was written. {cure}: spec-math audit {request.adapter}"),
-        )
-    result = replace(result, notes=(*result.notes, *written))
-    if request.test is None:
-        return result
-    said = "no case failed" if smaller is None else "only this command can call the program"
-    said = f"No test was written, because {said}."
-    if test:
+        notes.append(Note(f"The adapter {request.adapter} was written. {cure}: spec-math audit {request.adapter}"))
+    if request.test is not None and test:
         write_whole(request.test, test)
-        said = f"The test {request.test} fails until {place.attribute} is repaired."
-    return replace(result, notes=(*result.notes, Note(said)))
+        notes.append(Note(f"The test {request.test} fails until {place.attribute} is repaired."))
+    elif request.test is not None:
+        why = "no case failed" if smaller is None else "only this command can call the program"
+        notes.append(Note(f"No test was written, because {why}."))
+    return replace(result, notes=tuple(notes))
 
 
 def case_of(request: AuditRequest) -> Case:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from spec_math.mean import known
-from spec_math.result import Column, Note, Panel, Picture, Result, Row, Table, curve
+from spec_math.result import Column, Note, Panel, Picture, Result, Row, Table, columns, curve
 from spec_math.samplers.answer import NAMES
 from spec_math.samplers.case import Case, default
 from spec_math.samplers.counts import Counted
@@ -29,13 +29,9 @@ UNDECIDED = 3
 
 COLUMNS = (
     Column("tokens"),
-    Column("emitted", "number", "probability", digits=6),
-    Column("target", "number", "probability", digits=6),
-    Column("difference", "number", "probability", digits=6),
-    Column("emitted, exact", "fraction", "probability", shown=False),
-    Column("target, exact", "fraction", "probability", shown=False),
-    Column("emitted ━"),
-    Column("target ─"),
+    *columns(("emitted", "target", "difference"), "number", "probability", digits=6),
+    *columns(("emitted, exact", "target, exact"), "fraction", "probability", shown=False),
+    *columns(("emitted ━", "target ─")),
 )
 
 
@@ -63,15 +59,9 @@ def result_of(
         notes.append(Note(f"{left} more outcomes differ less from the target."))
     if last.walk.paths:
         notes.append(Note(how(last), "how it was judged"))
-    return Result(
-        "audit",
-        f"Audit of {name}",
-        headline(found, name),
-        (_laws(last),) if last.law else (),
-        (_picture(last),) if last.law else (),
-        tuple(notes),
-        exit_code=UNDECIDED if isinstance(found.verdict, Undecided) else 0 if found.verdict else 1,
-    )
+    tables, pictures = ((_laws(last),), (_picture(last),)) if last.law else ((), ())
+    code = UNDECIDED if isinstance(found.verdict, Undecided) else 0 if found.verdict else 1
+    return Result("audit", f"Audit of {name}", headline(found, name), tables, pictures, tuple(notes), exit_code=code)
 
 
 def shown_texts(found: Judgement, most: int = MOST) -> list[tuple[int, ...]]:
@@ -198,12 +188,9 @@ def sentences(found: Judgement, likenesses: Sequence[Likeness]) -> list[tuple[st
     if found.kind == "law":
         at_least = "at least " if found.walk.unexplored else ""
         worst = verdict.tokens or (verdict.token,)
-        places = {"largest difference": worst}
-        if not found.walk.unexplored:
-            places = {"first differing outcome": first_difference(found), **places}
-        for what, text in places.items():
-            if what == "largest difference" and text in list(places.values())[:-1]:
-                continue
+        places = {} if found.walk.unexplored else {first_difference(found): "first differing outcome"}
+        places.setdefault(worst, "largest difference")
+        for text, what in places.items():
             emitted, wanted = found.law.get(text, 0), found.wanted.get(text, 0)
             told.append((what, f"{_named(text)}: emitted with {at_least}{number(emitted)}, target {number(wanted)}"))
         told.append(("total variation, first token", at_least + number(found.first)))

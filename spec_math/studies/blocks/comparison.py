@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from spec_math.language.tempered import KeptRows, TemperedNGram
 from spec_math.mean import Mean, known
 from spec_math.scheme import Tokens
 from spec_math.sequential.decision import Decision, Terms, race
-from spec_math.studies.arguments import Progress, absolute, prefix_of
+from spec_math.studies.arguments import Progress, absolute, prefix_of, stepped
 from spec_math.studies.lengths import ceilings
 from spec_math.studies.lengths.units import Measured, Units, chains, distinct_roots, programs
 from spec_math.studies.positions import stream
@@ -134,29 +135,17 @@ def compare_blocks(request: BlockRequest, progress: Progress) -> BlockComparison
     (Fraction(23, 8), Fraction(23, 8))
     """
     # A method of one chain stands in the table for K = 1 alone, and no other does.
-    order = [
-        (method, k, size)
-        for size in request.lookaheads
-        for k in request.ks
-        for method in METHODS
-        if (k == 1) == method.one_chain
-    ]
+    grid = [*product(request.lookaheads, request.ks)]
+    order = [(method, k, size) for size, k in grid for method in METHODS if (k == 1) == method.one_chain]
     entries, most = _exact_entries(request, order, progress), _exact_ceilings(request, progress)
     sampled = _Sampled(request, order, progress) if len(entries) < len(order) else None
     if sampled is not None:
         entries, most = sampled.entries(entries) | entries, sampled.ceilings() | most
-    shown = [(drafts, k, size) for size in request.lookaheads for k in request.ks for drafts in KINDS]
-    return BlockComparison(
-        request.models.source,
-        request.models.size,
-        request.ks,
-        request.lookaheads,
-        request.samples if sampled else 0,
-        [entries[keyed] for keyed in order],
-        [most[keyed] for keyed in shown if keyed in most],
-        sampled.decision if sampled else None,
-        sampled.order if sampled else (),
-    )
+    shown = [(drafts, k, size) for size, k in grid for drafts in KINDS]
+    rows, ceilings = [entries[keyed] for keyed in order], [most[keyed] for keyed in shown if keyed in most]
+    about = request.models.source, request.models.size, request.ks, request.lookaheads
+    samples, decision = (request.samples, sampled.decision) if sampled else (0, None)
+    return BlockComparison(*about, samples, rows, ceilings, decision, sampled.order if sampled else ())
 
 
 KINDS = tuple(dict.fromkeys(method.drafts for method in METHODS))
@@ -237,13 +226,11 @@ def _exact_entries(request: BlockRequest, order: list[Size], progress: Progress)
     tables = isinstance(models.target, Table)
     wanted = [one for one in order if tables and one[0].terms(models.size, one[2], one[1]) <= EXACT_TERMS]
     found: dict[Size, Entry] = {}
-    step = progress("adding up exactly", len(wanted))
     triple = models.target, models.draft, models.prefixes[0]
-    for method, k, size in wanted:
+    for method, k, size in stepped(wanted, "adding up exactly", progress):
         value, plain = method.expected(*triple, size, k), TOKEN_BY_TOKEN.expected(*triple, size, 1)
         means, speed = (known(value), known(value - plain)), speed_up(float(value), k, size)
         found[method, k, size] = Entry(method, k, size, *means, speed, value)
-        step(1)
     return found
 
 
@@ -322,22 +309,16 @@ def _exact_ceilings(request: BlockRequest, progress: Progress) -> dict[tuple[Dra
     if not isinstance(models.target, Table):
         return {}
     triple = models.target, models.draft, models.prefixes[0]
-    wanted = [
-        (drafts, k, size)
-        for size in request.lookaheads
-        for k in request.ks
-        for drafts in KINDS
-        if drafts.solvable(models.size, size, k) and (_is_exact(models.target) or not drafts.exact)
-    ]
-    step = progress("solving for the optimum", len(wanted))
+    kinds = [drafts for drafts in KINDS if _is_exact(models.target) or not drafts.exact]
+    every = [(drafts, k, size) for size, k, drafts in product(request.lookaheads, request.ks, kinds)]
+    wanted = [(drafts, k, size) for drafts, k, size in every if drafts.solvable(models.size, size, k)]
     found: dict[tuple[Drafts, int, int], Ceiling] = {}
-    for drafts, k, size in wanted:
+    for drafts, k, size in stepped(wanted, "solving for the optimum", progress):
         if drafts.optimum is not None:
             verdict = drafts.optimum(*triple, size, k)
             reached = isinstance(verdict, OptimalLength)
             most = verdict.tokens_per_call if isinstance(verdict, OptimalLength) else verdict.upper
             found[drafts, k, size] = Ceiling(drafts, k, size, known(most), reached, most)
-        step(1)
     return found
 
 

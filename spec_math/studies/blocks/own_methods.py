@@ -67,22 +67,15 @@ def load_method(place: str) -> OwnMethod:
     """
     found = cast("Callable[..., Any]", load_function(place, "--method").value)
     taken = required(found)
-    if len(taken) == 2:
-        return OwnMethod(
-            place,
-            lambda coin, target, draft, prefix, lookahead, k: selected_chain.generate(
-                coin, found(Conditionals(target, draft, prefix), k), lookahead
-            ),
-            one=False,
-        )
-    if len(taken) == 5:
-        return OwnMethod(
-            place,
-            lambda coin, target, draft, prefix, lookahead, _: found(coin, target, draft, prefix, lookahead),
-            one=True,
-        )
-    if len(taken) == 6:
-        return OwnMethod(place, found, one=False)
+    forms: dict[int, Generate] = {
+        2: lambda coin, target, draft, prefix, lookahead, k: selected_chain.generate(
+            coin, found(Conditionals(target, draft, prefix), k), lookahead
+        ),
+        5: lambda coin, target, draft, prefix, lookahead, _: found(coin, target, draft, prefix, lookahead),
+        6: found,
+    }
+    if len(taken) in forms:
+        return OwnMethod(place, forms[len(taken)], one=len(taken) == 5)
     raise TypeError(
         f"--method {place}: a function (coin, target_model, draft_model, prefix, lookahead), with k behind it for "
         "several paths, or a rule (laws, k) that selects a chain; this one takes "
@@ -151,18 +144,17 @@ def run(
     ks = [1] if method.one else list(request.ks)
     step = progress(f"running {method.name}", len(ks) * len(request.lookaheads))
     lines: list[OwnLine] = []
-    for size in request.lookaheads:
+    for size, k in product(request.lookaheads, ks):
         plain = found.entry(TOKEN_BY_TOKEN, 1, size)
-        for k in ks:
-            try:
-                tokens = _tokens(method, request, size, k)
-            except (Exception, SystemExit) as error:  # whatever somebody's function raises
-                if isinstance(verdict, Lossy):
-                    continue
-                said = f"{type(error).__name__}: {error}"
-                raise ValueError(f"{method.name} failed at K = {k}, L = {size}: {said}") from error
-            lines.append(OwnLine(k, size, tokens, None if plain is None else tokens + _negative(plain.tokens)))
-            step(1)
+        try:
+            tokens = _tokens(method, request, size, k)
+        except (Exception, SystemExit) as error:  # whatever somebody's function raises
+            if isinstance(verdict, Lossy):
+                continue
+            said = f"{type(error).__name__}: {error}"
+            raise ValueError(f"{method.name} failed at K = {k}, L = {size}: {said}") from error
+        lines.append(OwnLine(k, size, tokens, None if plain is None else tokens + _negative(plain.tokens)))
+        step(1)
     return lines
 
 

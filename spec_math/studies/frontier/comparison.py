@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import Any
 
 from spec_math.block_level.methods import Drafts, Method
 from spec_math.mean import Mean
@@ -104,8 +105,10 @@ def compare(regime: Regime, asked: Asked, progress: Progress) -> Frontier:
 
 def _result(regime: Regime, asked: Asked, decision: Decision, found: Sequence[Contender]) -> Frontier:
     own: dict[Method, list[int]] = {}
+    kinds: dict[Drafts, list[int]] = {}
     for place, one in enumerate(found):
         own.setdefault(one.method, []).append(place)
+        kinds.setdefault(one.method.drafts, []).append(place)
 
     @cache
     def point(place: int) -> Point:
@@ -114,43 +117,25 @@ def _result(regime: Regime, asked: Asked, decision: Decision, found: Sequence[Co
         tokens, most = (mean.scaled_to(mean.value * call) for mean in (faster, bound))
         return Point(one.method, one.shape, tokens, faster, most, decision.share(place))
 
-    def fitting(places: Sequence[int], budget: int) -> list[int]:
-        return [place for place in places if found[place].shape.nodes <= budget]
-
-    def by_tokens(rows: Sequence[FLOAT], places: Sequence[int]) -> int:
-        """Return the place of most tokens on the units that all of these share."""
+    def by_tokens(rows: Sequence[FLOAT], places: Sequence[int]) -> Point:
+        """Return the point of most tokens on the units that all of these share."""
         both = min(len(rows[place]) for place in places)
-        return max(places, key=lambda place: float(rows[place][:both].mean()) / decision.candidates[place].least)
+        return point(max(places, key=lambda at: float(rows[at][:both].mean()) / decision.candidates[at].least))
+
+    def best(rows: Sequence[FLOAT], groups: dict[Any, list[int]], budget: int) -> dict[Any, Point]:
+        """Return the point of most tokens of each group that has drafts within a budget."""
+        fitting = {key: [at for at in places if found[at].shape.nodes <= budget] for key, places in groups.items()}
+        return {key: by_tokens(rows, few) for key, few in fitting.items() if few}
 
     def fastest(places: Sequence[int]) -> int:
         # The one that was in the race longest.
-        return max(places, key=lambda place: (place == decision.taken, len(decision.values[place]), _mean(place)))
-
-    def _mean(place: int) -> float:
-        return float(decision.values[place].mean())
+        rows = decision.values
+        return max(places, key=lambda at: (at == decision.taken, len(rows[at]), float(rows[at].mean())))
 
     points = sorted((point(fastest(places)) for places in own.values()), key=lambda one: -one.faster.value)
     first = point(decision.taken)
-    kinds: dict[Drafts, list[int]] = {}
-    for place, one in enumerate(found):
-        kinds.setdefault(one.method.drafts, []).append(place)
-    return Frontier(
-        regime,
-        {
-            budget: [
-                point(by_tokens(decision.values, few)) for places in own.values() if (few := fitting(places, budget))
-            ]
-            for budget in asked.budgets
-        },
-        [first, *(one for one in points if one is not first)],
-        {
-            budget: {
-                kind: point(by_tokens(decision.bounds, few)).bound
-                for kind, places in kinds.items()
-                if (few := fitting(places, budget))
-            }
-            for budget in asked.budgets
-        },
-        decision,
-        found,
-    )
+    ordered = [first, *(one for one in points if one is not first)]
+    by_budget = {budget: [*best(decision.values, own, budget).values()] for budget in asked.budgets}
+    bounds = {budget: best(decision.bounds, kinds, budget) for budget in asked.budgets}
+    ceilings = {budget: {kind: one.bound for kind, one in held.items()} for budget, held in bounds.items()}
+    return Frontier(regime, by_budget, ordered, ceilings, decision, found)

@@ -18,14 +18,13 @@ from spec_math.block_level.likeliest_tree import likeliest_of_depths, top
 from spec_math.block_level.methods import CHOSEN, STATIC, TREES, Drafts, Method
 from spec_math.language import NGram, Table, standard_library
 from spec_math.language.tempered import KeptRows, heated
+from spec_math.mean import FLOAT
 from spec_math.scheme import Tokens
 from spec_math.studies.arguments import spaced
 from spec_math.studies.blocks.comparison import BlockModels, embedded, in_floats, kept, of_n_grams
 from spec_math.studies.lengths import ceilings
 from spec_math.studies.lengths.units import Contender, Key, Shape, Stream, chains
 from spec_math.studies.positions.stream import DefaultModels
-
-FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
 KS = (2, 4, 8)
 """Numbers of chains that are tried; a single one belongs to the methods of one chain."""

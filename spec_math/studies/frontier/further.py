@@ -79,10 +79,10 @@ def beams(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: in
         tree = stochastic_beam.sampled(laws, lookahead, k, rng)
         laws.gather(inner(tree, ()))
         for key in own:
-            yield (
-                key,
-                stochastic_beam.chances(laws, tree, lookahead) if key.of is BEAMS else run(laws, tree, lookahead, rng),
-            )
+            if key.of is BEAMS:
+                yield key, stochastic_beam.chances(laws, tree, lookahead)
+            else:
+                yield key, run(laws, tree, lookahead, rng)
 
 
 def noise(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Rows:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spec_math.block_level.methods import TREES, Drafts
-from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, curve, sentences
+from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, columns, curve, sentences
 from spec_math.sequential.decision import THIN
 from spec_math.studies.frontier.comparison import CONFIDENCE, Asked, Frontier
+
+TOKENS = "tokens per call of the target"
 
 
 def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
@@ -24,36 +26,24 @@ def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
     >>> [table.name for table in result_of([found], asked).tables]
     ['frontier', 'bounds']
     """
-    columns = (
-        Column("method"),
-        Column("fastest shape"),
+    shown = (
+        *columns(("method", "fastest shape")),
         Column("speed-up", "mean", "times plain decoding", digits=2),
-        Column("tokens per call", "mean", "tokens per call of the target"),
-        Column("bound", "mean", "tokens per call of the target"),
+        *columns(("tokens per call", "bound"), "mean", TOKENS),
         Column("share of bound", "mean", "of the tokens per call", digits=2, heading="share"),
         Column("samples", "count", "of the method"),
-        *(Column(f"{budget} nodes", "mean", "tokens per call of the target") for budget in asked.budgets),
+        *columns((f"{budget} nodes" for budget in asked.budgets), "mean", TOKENS),
         Column("page", shown=False),
     )
-    rows = [
-        Row(
-            (
-                point.method.name,
-                str(point.shape),
-                point.faster,
-                point.tokens,
-                point.bound,
-                point.share,
-                point.tokens.samples,
-                *(held.tokens if (held := one.point(point.method, n)) is not None else None for n in asked.budgets),
-                point.method.page,
-            ),
-            group=one.regime.title,
-        )
-        for one in found
-        for point in one.fastest
-    ]
-    table = Table("frontier", "Tokens per call under a budget of verified nodes", columns, tuple(rows))
+    rows: list[Row] = []
+    for one in found:
+        for point in one.fastest:
+            values = point.faster, point.tokens, point.bound, point.share, point.tokens.samples
+            held = [one.point(point.method, budget) for budget in asked.budgets]
+            tokens = (each and each.tokens for each in held)
+            cells = point.method.name, str(point.shape), *values, *tokens, point.method.page
+            rows.append(Row(cells, group=one.regime.title))
+    table = Table("frontier", "Tokens per call under a budget of verified nodes", shown, tuple(rows))
     finding, setting = advice(found[:1])[0], f"{found[0].regime.title}: {found[0].regime.facts}."
     names = list(dict.fromkeys(one.regime.name for one in found))
     drawn = [one for name in names for one in pictures([own for own in found if own.regime.name == name], asked)]
@@ -69,13 +59,13 @@ def bounds(found: Sequence[Frontier], budgets: Sequence[int]) -> Table:
     >>> bounds([], (4, 8)).columns[1].name
     '4 nodes'
     """
-    columns = Column("drafts"), *(Column(f"{n} nodes", "mean", "tokens per call of the target") for n in budgets)
+    shown = Column("drafts"), *columns((f"{n} nodes" for n in budgets), "mean", TOKENS)
     rows = [
         Row((kind.name, *(one.ceilings[n].get(kind) for n in budgets)), group=one.regime.title)
         for one in found
         for kind in dict.fromkeys(kind for n in budgets for kind in one.ceilings[n])
     ]
-    return Table("bounds", "Upper bounds of any verifier, for each kind of drafts", columns, tuple(rows))
+    return Table("bounds", "Upper bounds of any verifier, for each kind of drafts", shown, tuple(rows))
 
 
 def _notes(found: Sequence[Frontier], asked: Asked) -> list[str]:

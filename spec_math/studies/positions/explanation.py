@@ -11,7 +11,7 @@ import numpy as np
 
 from spec_math.arrays import as_law, as_laws
 from spec_math.recording import Recording, Toss
-from spec_math.result import Column, Note, Result, Row, Table
+from spec_math.result import Column, Note, Result, Row, Table, columns
 from spec_math.studies.arguments import law_of, limited, names_of
 from spec_math.studies.positions.verdicts import named_scheme
 from spec_math.token_level import SCHEMES
@@ -88,8 +88,7 @@ def explained(request: OneStep) -> Result:
     # A subset that bounds i.i.d. drafts says nothing of drafts of another kind.
     if chosen.optimum is INDEPENDENT or chosen.optimum is ONE:
         notes.append(Note(bounding_sentence(t, d, chosen.drafts or k, names)))
-    masses = (Column(side, "number", digits=6) for side in ("target", "draft"))
-    columns = Column("token", "text" if names else "count"), *masses
+    shown_columns = Column("token", "text" if names else "count"), *columns(("target", "draft"), "number", digits=6)
     rows = tuple(Row((names[token] if names else token, float(t[token]), float(d[token]))) for token in tokens)
     title = "The two distributions"
     title += "" if len(tokens) == len(t) else f" at {len(tokens)} of {len(t):,} tokens"
@@ -99,7 +98,7 @@ def explained(request: OneStep) -> Result:
         "step",
         f"{chosen.name}: target ({request.target}), draft ({request.draft}), k = {k}, seed {request.seed}",
         f"The drafter proposed {drafted}. The emitted token {_named(emitted, names)} is {kept}.{advice}",
-        (Table("laws", title, columns, rows),),
+        (Table("laws", title, shown_columns, rows),),
         notes=tuple(notes),
     )
 

@@ -16,6 +16,7 @@ from spec_math.files.law_files import LawFile, LawFileError
 from spec_math.invariants import SHIFT_INVARIANCE, Watch
 from spec_math.language import Corpus, NGram, documentation
 from spec_math.language.context_tree import windows
+from spec_math.mean import FLOAT
 from spec_math.studies.arguments import spaced
 
 SHIFT = 512.0
@@ -23,8 +24,6 @@ SHIFT = 512.0
 
 SHIFTED = 8
 """Rows of a file of logits whose softmax is taken again, evenly spaced."""
-
-FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)

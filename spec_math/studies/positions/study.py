@@ -23,12 +23,13 @@ from spec_math.result import (
     Row,
     Style,
     Table,
+    columns,
     curve,
     sentences,
     under_heads,
 )
 from spec_math.scheme import Scheme
-from spec_math.studies.arguments import Progress, parsed_ks, together
+from spec_math.studies.arguments import Progress, parsed_ks, stepped, together
 from spec_math.studies.positions import stream as default
 from spec_math.studies.positions.comparison import SAMPLED_MASSES, Comparison, Line, Tally, compare_judged
 from spec_math.studies.positions.explanation import bounding_sentence
@@ -90,36 +91,19 @@ def with_sweep(
     filters, sweep = swept
     k = max(parsed_ks(request.ks))
     sources = [_source(request, filters.put(sweep.name, value)) for value in sweep.values]
-    found = compare_swept(sweep, sources, verdicts, (k, request.seed), progress)
-    with_both = with_table_of_sweep(result, sweep, found, k)
-    return replace(with_both, notes=(*result.notes, *sentences(maximisers(sweep, found, k))))
-
-
-def compare_swept(
-    sweep: Sweep, sources: Sequence[Positions], verdicts: Verdicts, plan: tuple[int, int], progress: Progress
-) -> list[Comparison]:
-    """Compare schemes on the positions of each value of a sweep; plan: the number of drafts and the seed."""
-    k, seed = plan
-    return [
-        compare_judged(source, verdicts, (k,), progress(f"{sweep.label} {value:g}", source.count), seed)
+    found = [
+        compare_judged(source, verdicts, (k,), progress(f"{sweep.label} {value:g}", source.count), request.seed)
         for value, source in zip(sweep.values, sources, strict=True)
     ]
-
-
-def with_table_of_sweep(result: Result, sweep: Sweep, found: Sequence[Comparison], k: int) -> Result:
-    """Return a result with the table and the picture of a sweep."""
     table, picture = of_sweep(sweep, found, k)
-    return replace(result, tables=(*result.tables, table), pictures=(*result.pictures, picture))
+    notes = *result.notes, *sentences(maximisers(sweep, found, k))
+    return replace(result, tables=(*result.tables, table), pictures=(*result.pictures, picture), notes=notes)
 
 
 def judged(schemes: Sequence[Scheme], progress: Progress) -> dict[Scheme, SchemeVerdict]:
     """Judge schemes exactly, one after another."""
-    step = progress("judging exactly", len(schemes))
-    found: dict[Scheme, SchemeVerdict] = {}
-    for scheme in schemes:
-        found[scheme] = _of_library(scheme) if scheme in SCHEMES else judge(scheme)
-        step(1)
-    return found
+    judging = stepped(schemes, "judging exactly", progress)
+    return {scheme: _of_library(scheme) if scheme in SCHEMES else judge(scheme) for scheme in judging}
 
 
 @cache
@@ -142,10 +126,8 @@ def maximisers(sweep: Sweep, results: Sequence[Comparison], k: int) -> list[str]
     found: list[str] = []
     for lines in zip(*(result.lines for result in results), strict=True):
         if k in lines[0].acceptance:
-            most, at = max(
-                ((line.acceptance[k].mean, value) for line, value in zip(lines, sweep.values, strict=True)),
-                key=lambda pair: pair[0],
-            )
+            means = [line.acceptance[k].mean for line in lines]
+            most, at = max(means), sweep.values[means.index(max(means))]
             found.append(f"{lines[0].name}: acceptance at k = {k} is largest, {most:.4f}, at {sweep.label} {at:g}")
     return found
 
@@ -199,11 +181,10 @@ def _source(request: CompareRequest, filters: Filters) -> Positions:
 ALL_COLUMNS = (
     Column("scheme", shown=False),
     Column("k", "count", "drafts", shown=False),
-    *(Column(name, "mean", "probability", shown=False) for name in ("acceptance", "test acceptance", "gap to optimum")),
+    *columns(("acceptance", "test acceptance", "gap to optimum"), "mean", "probability", shown=False),
     Column("every position", "flag", shown=False),
     Column("positions", "count", shown=False),
-    Column("verdict", shown=False),
-    Column("page", shown=False),
+    *columns(("verdict", "page"), shown=False),
 )
 
 MEANINGS = under_heads(
@@ -231,16 +212,10 @@ def result_of(found: Comparison, verdicts: Verdicts, bound: str = "") -> Result:
     lossy = lossy or any(line.failed and _right(_verdict(line, verdicts)) for line in found.lines)
     undecided = any(isinstance(verdict.verdict, Undecided) for verdict in verdicts.values())
     notes = sentences([*footnotes(found, verdicts), *([bound] if bound else [])])
+    title, code = f"How much do verifiers of one position accept? {found.source}", 1 if lossy else 3 if undecided else 0
+    said, tables = finding(found, verdicts), (_long(found, verdicts), _wide(found, verdicts))
     return Result(
-        "comparison",
-        f"How much do verifiers of one position accept? {found.source}",
-        finding(found, verdicts),
-        (_long(found, verdicts), _wide(found, verdicts)),
-        (against_k(found),),
-        notes,
-        MEANINGS,
-        exit_code=1 if lossy else 3 if undecided else 0,
-        setting=str(found.facts),
+        "comparison", title, said, tables, (against_k(found),), notes, MEANINGS, code, setting=str(found.facts)
     )
 
 
@@ -312,22 +287,20 @@ def against_k(found: Comparison) -> Picture:
 
 def of_sweep(sweep: Sweep, results: Sequence[Comparison], k: int) -> tuple[Table, Picture]:
     """Return acceptance of k drafts against the values of a filter: a row and a curve a scheme, and the optimum."""
-    lines = [*results[0].lines, results[0].optima[0]] if results else []
     curves: list[Curve] = []
     rows: list[Row] = []
-    for number, line in enumerate(lines):
-        tallies = [[*result.lines, result.optima[0]][number].acceptance.get(k) for result in results]
-        found = [None if tally is None else tally.estimate for tally in tallies]
-        last = line is lines[-1]
-        rows.append(Row((line.name, *found), "best" if last else ""))
+    for lines in zip(*([*result.lines, result.optima[0]] for result in results), strict=True):
+        found = [line.acceptance[k].estimate if k in line.acceptance else None for line in lines]
+        name, optimum = lines[0].name, lines[0].scheme is None
+        rows.append(Row((name, *found), "best" if optimum else ""))
         heights = tuple(mean.value for mean in found if mean is not None)
         if len(heights) == len(found):
-            curves.append(Curve(line.name, sweep.values, heights, style="ceiling" if last else "line"))
+            curves.append(Curve(name, sweep.values, heights, style="ceiling" if optimum else "line"))
     title = f"Against {sweep.label}"
-    columns = (Column("scheme"), *(Column(f"{value:g}", "mean", "probability") for value in sweep.values))
+    swept = columns((f"{value:g}" for value in sweep.values), "mean", "probability")
     panel = Panel(tuple(curves), sweep.label, f"acceptance at k = {k}")
     caption = f"Acceptance of k = {k} drafts against {sweep.label}."
-    table = Table("sweep", f"{title}: acceptance at k = {k}", columns, tuple(rows))
+    table = Table("sweep", f"{title}: acceptance at k = {k}", (Column("scheme"), *swept), tuple(rows))
     return table, Picture("sweep", title, caption, (panel,))
 
 
@@ -383,7 +356,7 @@ def _verdict(line: Line, verdicts: Verdicts) -> SchemeVerdict | None:
 
 def _gap(line: Line, k: int, verdict: SchemeVerdict | None) -> Mean | None:
     """Return the gap to the optimum of lossless verifiers, which one that is not known to be lossless does not have."""
-    return line.gaps[k].estimate if k in line.gaps and _right(verdict) else None
+    return line.gap(k) if _right(verdict) else None
 
 
 def _looked_at(line: Line) -> int | None:

@@ -12,7 +12,7 @@ import numpy as np
 from spec_math.arrays import SUM_BOUND
 from spec_math.invariants import Watch
 from spec_math.mean import Mean
-from spec_math.result import Cell, Column, Curve, Panel, Picture, Result, Row, Table, curve, sentences, under_heads
+from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, columns, curve, sentences, under_heads
 from spec_math.result import rows as rows_of
 from spec_math.traces import Evidence, Summary
 from spec_math.traces.result import STAKES
@@ -20,12 +20,8 @@ from spec_math.traces.row_kernel import EMITTED
 from spec_math.traces.shard_audit import COLUMNS, entropy_name, place_name
 
 CLAIM_COLUMNS = (
-    Column("claim"),
-    Column("evidence now"),
-    Column("highest"),
-    Column("verdict"),
-    Column("log evidence", "number", "nats", shown=False),
-    Column("highest log evidence", "number", "nats", shown=False),
+    *columns(("claim", "evidence now", "highest", "verdict")),
+    *columns(("log evidence", "highest log evidence"), "number", "nats", shown=False),
     Column("refuted", "flag", shown=False),
 )
 GROUP_COLUMNS = (
@@ -33,11 +29,9 @@ GROUP_COLUMNS = (
     Column("group", heading=" "),
     Column("drafts", "count"),
     Column("realised", "mean", "probability"),
-    Column("predicted", "number", "probability"),
-    Column("optimum", "number", "probability"),
+    *columns(("predicted", "optimum"), "number", "probability"),
     Column("rows", "count"),
-    Column("t > d", "mean", "excess over the target's probability"),
-    Column("favourite", "mean", "excess over the target's probability"),
+    *columns(("t > d", "favourite"), "mean", "excess over the target's probability"),
 )
 MEANINGS = under_heads(
     {
@@ -72,16 +66,11 @@ def result_of(summary: Summary, alpha: float, source: str) -> Result:
     number = Column("what", shown=False), Column("number", "count", shown=False)
     counts = Table("counts", "What was counted", number, rows_of(summary.counts.items()))
     skipped = Table("skipped", "Shards left out", (Column("shard"), Column("reason")), rows_of(summary.skipped))
-    return Result(
-        "trace",
-        f"An audited trace: {source}",
-        _finding(summary, alpha),
-        (_claims(summary, alpha), _groups(summary), counts, *([skipped] if summary.skipped else [])),
-        pictures(summary, alpha),
-        (*sentences(notes(summary, alpha)), *sentences(summary.examples, "rows to look at")),
-        MEANINGS,
-        1 if summary.lossy(alpha) else 2 if summary.skipped else 3 if detectable(summary, alpha) >= 1 else 0,
-    )
+    title, finding = f"An audited trace: {source}", _finding(summary, alpha)
+    tables = _claims(summary, alpha), _groups(summary), counts, *([skipped] if summary.skipped else [])
+    said = *sentences(notes(summary, alpha)), *sentences(summary.examples, "rows to look at")
+    code = 1 if summary.lossy(alpha) else 2 if summary.skipped else 3 if detectable(summary, alpha) >= 1 else 0
+    return Result("trace", title, finding, tables, pictures(summary, alpha), said, MEANINGS, code)
 
 
 def notes(summary: Summary, alpha: float) -> list[str]:
@@ -175,8 +164,8 @@ def _accepted(kind: str, held: list[Group]) -> Panel:
 
 def _deviation(kind: str, held: list[Group]) -> Panel:
     curves = (
-        _points("t > d", [Mean(*group.above, group.rows) for group in held]),
-        _points("the target's favourite", [Mean(*group.favourite, group.rows) for group in held]),
+        _points("t > d", [group.above for group in held]),
+        _points("the target's favourite", [group.favourite for group in held]),
         Curve("a right engine", (0.0, max(1.0, len(held) - 1.0)), (0.0, 0.0), style="guide"),
     )
     return Panel(curves, kind, "excess over the target", ticks=tuple(group.name for group in held))
@@ -204,10 +193,8 @@ def _groups(summary: Summary) -> Table:
     rows: list[Row] = []
     for kind, held in all_groups(summary).items():
         for group in held:
-            drafted: tuple[Cell, ...] = (None, None, None)
-            if group.drafts:
-                drafted = _realised(group), group.expected, group.optimum
-            others = group.rows, Mean(*group.above, group.rows), Mean(*group.favourite, group.rows)
+            drafted = (_realised(group), group.expected, group.optimum) if group.drafts else (None, None, None)
+            others = group.rows, group.above, group.favourite
             rows.append(Row((kind, group.name, group.drafts, *drafted, *others), group=kind))
     title = "Acceptance of drafts: realised, predicted and optimal; and deviation from the target"
     return Table("groups", title, GROUP_COLUMNS, tuple(rows))
@@ -255,8 +242,8 @@ class Group:
     error: float
     expected: float
     optimum: float
-    above: tuple[float, float]
-    favourite: tuple[float, float]
+    above: Mean
+    favourite: Mean
 
 
 def claims(summary: Summary, alpha: float) -> list[Claim]:
@@ -304,8 +291,8 @@ def groups(table: Any, name_of: Callable[[int], str]) -> list[Group]:
         if rows:
             of = [held[name] / drafts if drafts else float("nan") for name in ("accepted", "expected", "optimum")]
             error = deviation(int(held["accepted"]), drafts)
-            above = held["above"] / rows, sqrt(held["above variance"]) / rows
-            favourite = held["favourite"] / rows, sqrt(held["favourite variance"]) / rows
+            above = Mean(held["above"] / rows, sqrt(held["above variance"]) / rows, rows)
+            favourite = Mean(held["favourite"] / rows, sqrt(held["favourite variance"]) / rows, rows)
             found.append(Group(name_of(number), rows, drafts, of[0], error, of[1], of[2], above, favourite))
     return found
 

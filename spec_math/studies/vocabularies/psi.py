@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import partial
 from math import log10
 from pathlib import Path
-from statistics import stdev
+from statistics import quantiles, stdev
 from typing import Any
 
 import numpy as np
@@ -21,19 +19,31 @@ from spec_math.language import Vocabulary
 from spec_math.language.files import read_tokenizer, read_vocabulary
 from spec_math.language.overlap import Overlap, by_bytes, by_keys, expressibility, in_texts
 from spec_math.mean import known
-from spec_math.result import Column, Curve, Node, Note, Panel, Picture, Result, Row, Table, Tree, curve, rows, sentences
+from spec_math.result import (
+    Column,
+    Curve,
+    Node,
+    Note,
+    Panel,
+    Picture,
+    Result,
+    Table,
+    Tree,
+    columns,
+    curve,
+    rows,
+    sentences,
+)
 from spec_math.string_level import segmentation
 from spec_math.string_level.psi import first_token, longest_lookahead, most_calls
-from spec_math.studies.arguments import Progress
+from spec_math.studies.arguments import Progress, stepped
 from spec_math.studies.positions.stream import from_files
 from spec_math.wording import counted
 
 OVERLAP_COLUMNS = (
     Column("compared"),
     Column("shared", "count", "tokens"),
-    Column("of the first", "number", "share"),
-    Column("Jaccard", "number", "share"),
-    Column("of the larger", "number", "share"),
+    *columns(("of the first", "Jaccard", "of the larger"), "number", "share"),
 )
 
 
@@ -74,16 +84,11 @@ def overlap(request: OverlapRequest, progress: Progress) -> Result:
             f"{len(broken):,} tokens of {own.name} cannot be spelled in {other.name}{_examples(vocabulary, broken)}"
         )
     title = f"{first.name} ({len(a):,} tokens) and {second.name} ({len(b):,} tokens)"
-    shared = found["by bytes"]
-    return Result(
-        "overlap",
-        title,
-        f"They share {len(shared.shared):,} tokens with equal bytes, {float(shared.of_target):.1%} of {first.name}. "
-        + ("TLI and union can draft them." if shared.shared else "TLI and union have nothing to draft."),
-        (Table("overlap", "Shared tokens", OVERLAP_COLUMNS, rows(shares)),),
-        (_picture(title, found),),
-        sentences(notes),
-    )
+    number, share = len(found["by bytes"].shared), float(found["by bytes"].of_target)
+    finding = f"They share {number:,} tokens with equal bytes, {share:.1%} of {first.name}. "
+    finding += "TLI and union can draft them." if number else "TLI and union have nothing to draft."
+    table = Table("overlap", "Shared tokens", OVERLAP_COLUMNS, rows(shares))
+    return Result("overlap", title, finding, (table,), (_picture(title, found),), sentences(notes))
 
 
 def read_all(places: Sequence[Path], progress: Progress) -> list[Vocabulary]:
@@ -92,12 +97,7 @@ def read_all(places: Sequence[Path], progress: Progress) -> list[Vocabulary]:
     Raises:
         ValueError, OSError: as `read_vocabulary`.
     """
-    step = progress("reading vocabularies", len(places))
-    found: list[Vocabulary] = []
-    for place in places:
-        found.append(read_vocabulary(place))
-        step(1)
-    return found
+    return [read_vocabulary(place) for place in stepped(places, "reading vocabularies", progress)]
 
 
 def text_of(path: Path) -> str:
@@ -139,12 +139,8 @@ COLUMNS = (
     Column("laws asked of a drafter with context", "count", "calls of the drafter", heading="drafter calls"),
     Column("texts that begin with no target token", "number", "probability", digits=None, heading="no target token"),
 )
-SUMMARY_COLUMNS = (Column("Table 5"), *(Column(name, "number", digits=None) for name in ("at least", "at most")))
-LENGTH_COLUMNS = (
-    Column("bytes", "count"),
-    Column("tokens", "count"),
-    *(Column(name, "count", "segmentations") for name in ("least", "median", "most")),
-)
+SUMMARY_COLUMNS = Column("Table 5"), *columns(("at least", "at most"), "number", digits=None)
+LENGTH_COLUMNS = *columns(("bytes", "tokens"), "count"), *columns(("least", "median", "most"), "count", "segmentations")
 
 
 @dataclass(frozen=True)
@@ -188,9 +184,9 @@ def study(request: PsiRequest, progress: Progress) -> Result:
         cells, said = _psi_of(request, target, drafter)
         notes = (*notes, *sentences(said))
         finding = f"ψ = {cells[0]:.6g}, the probability that a draft begins with {request.text!r}, which has {ways}."
-    row = Row((request.text, number, passes, *cells))
+    row = rows([(request.text, number, passes, *cells)])
     title = f"{request.text}: {ways} in {request.vocabulary.name}"
-    return Result("psi", title, finding, (Table("psi", "Segmentations and ψ", COLUMNS, (row,)),), drawn, notes)
+    return Result("psi", title, finding, (Table("psi", "Segmentations and ψ", COLUMNS, row),), drawn, notes)
 
 
 def _spelled(
@@ -263,18 +259,15 @@ def _every_token(request: PsiRequest, drafter: Vocabulary) -> Result:
             f"Only {found.kept:,} of the {tied:,} tokens of {length} bytes are included. The order does not determine "
             "which, so rows with two numbers are intervals."
         )
-    mean = lines["mean"]
-    return Result(
-        "segmentations",
-        f"{title} of {request.vocabulary.name} in the same vocabulary",
-        f"A token has {mean[0]:,.6g} segmentations on average; the median is {lines['50 %'][0]:,.6g}.",
-        (
-            Table("summary", "Table 5 of Timor et al.", SUMMARY_COLUMNS, rows((n, *ends) for n, ends in lines.items())),
-            Table("lengths", "By the length of the token", LENGTH_COLUMNS, rows(of_lengths)),
-        ),
-        (by_length(found, title), histogram(found, title)),
-        sentences(notes),
+    mean, median = lines["mean"][0], lines["50 %"][0]
+    finding = f"A token has {mean:,.6g} segmentations on average; the median is {median:,.6g}."
+    table_5 = rows((name, *ends) for name, ends in lines.items())
+    tables = (
+        Table("summary", "Table 5 of Timor et al.", SUMMARY_COLUMNS, table_5),
+        Table("lengths", "By the length of the token", LENGTH_COLUMNS, rows(of_lengths)),
     )
+    pictures, heading = (by_length(found, title), histogram(found, title)), f"{title} of {request.vocabulary.name}"
+    return Result("segmentations", f"{heading} in the same vocabulary", finding, tables, pictures, sentences(notes))
 
 
 @dataclass(frozen=True)
@@ -332,21 +325,15 @@ def summary(found: Counts) -> dict[str, tuple[float, float]]:
     Equal ends are determined. Quantiles between two values are interpolated, the deviation divides by n − 1: as the
     table's do.
     """
-    lines: dict[str, Callable[[list[int]], float]] = {
-        "mean": lambda side: sum(side) / len(side),
-        "standard deviation": lambda side: stdev(side) if len(side) > 1 else 0.0,
-        "minimum": lambda side: float(side[0]),
-        **{f"{percent} %": partial(_quantile, percent=percent) for percent in (25, 50, 75)},
-        "maximum": lambda side: float(side[-1]),
-    }
-    return {name: (line(found.least), line(found.most)) for name, line in lines.items()}
+    names = "mean", "standard deviation", "minimum", "25 %", "50 %", "75 %", "maximum"
+    return dict(zip(names, zip(_statistics(found.least), _statistics(found.most), strict=True), strict=True))
 
 
-def _quantile(values: list[int], percent: int) -> float:
-    place = Fraction((len(values) - 1) * percent, 100)
-    low = int(place)
-    high = min(low + 1, len(values) - 1)
-    return float(values[low] + (place - low) * (values[high] - values[low]))
+def _statistics(side: list[int]) -> list[float]:
+    several = len(side) > 1
+    quartiles = quantiles(side, method="inclusive") if several else side * 3
+    spread = stdev(side) if several else 0.0
+    return [sum(side) / len(side), spread, *map(float, (side[0], *quartiles, side[-1]))]
 
 
 BINS = 10

@@ -195,17 +195,13 @@ def _in_a_row(
         return {method: values for method in METHODS if method.models is not None}
     if not shared_tokens(tokenized.vocabulary, drafter.tokenized.vocabulary):
         return {}
-    pairs = {
-        method: Conditionals(*method.models(tokenized, drafter.tokenized), prefix)
-        for method in METHODS
-        if method.models is not None
-    }
-    return {
-        method: np.mean(
-            [tokens_of_chain(laws, request.lookaheads, rng) for _ in range(request.drafts)], axis=0
-        ).tolist()
-        for method, laws in pairs.items()
-    }
+    found: dict[Method, list[float]] = {}
+    for method in METHODS:
+        if method.models is not None:
+            laws = Conditionals(*method.models(tokenized, drafter.tokenized), prefix)
+            chains = [tokens_of_chain(laws, request.lookaheads, rng) for _ in range(request.drafts)]
+            found[method] = np.mean(chains, axis=0).tolist()
+    return found
 
 
 def shared_tokens(words: Vocabulary, other: Vocabulary) -> int:
@@ -217,9 +213,7 @@ def shared_tokens(words: Vocabulary, other: Vocabulary) -> int:
 def _lines(tokenized: TokenizedModel, drafter: Drafter, found: list[_Position], request: Sampling) -> DrafterLines:
     calls = most_calls(tokenized.vocabulary, drafter.tokenized.vocabulary)
     lines: list[MethodLine] = []
-    for method in METHODS:
-        if method not in found[0].acceptance:
-            continue
+    for method in (method for method in METHODS if method in found[0].acceptance):
         acceptance = of_positions([position.acceptance[method] for position in found])
         choices = [
             _choice(method, lookahead, found, float(calls) if method.one_token else lookahead, request)

@@ -24,7 +24,7 @@ from spec_math.string_level import speed, timing, timing_bias
 from spec_math.string_level.methods import METHODS, First, Method
 from spec_math.string_level.psi import first_token, most_calls
 from spec_math.string_level.reading import opened
-from spec_math.studies.arguments import Progress, no_progress, parsed_ks, prefix_of, spaced
+from spec_math.studies.arguments import Progress, no_progress, parsed_ks, prefix_of, spaced, stepped
 from spec_math.studies.positions.stream import from_files
 from spec_math.studies.vocabularies import sampling
 from spec_math.studies.vocabularies.table import Bias, DrafterLines, MethodLine, VocabularyComparison, result_of
@@ -127,12 +127,10 @@ def compare_laws(
     words = read_vocabulary(vocabularies[0]), read_vocabulary(vocabularies[1])
     _fit(sides, words, vocabularies)
     chosen = spaced(sides[0].shape[0], most).tolist()
-    step = progress("comparing two vocabularies", len(chosen))
-    found: list[dict[Key, float]] = []
+    comparing = stepped(chosen, "comparing two vocabularies", progress)
     streams = (from_files(side, side, request.logits).laws(set(chosen)) for side in sides)
-    for (target, _), (draft, _) in zip(*streams, strict=True):
-        found.append(_at(target, draft, *words))
-        step(1)
+    laws = zip(*streams, comparing, strict=True)
+    found = [_at(target, draft, *words) for (target, _), (draft, _), _ in laws]
     names: tuple[Key, ...] = ("shared", "untokenisable", "surest")
     shared, untokenisable, surest = (of_positions([position[name] for position in found]) for name in names)
     lines, sizes = tuple(_lines(found, draft_cost)), (len(words[1]), sampling.shared_tokens(*words))
@@ -223,10 +221,8 @@ def of_tokenized_models(
     laws, reading = opened(target, drafter, prefix)
     row, draft = laws.target(), drafter.law(reading.context_tokens)
     lines: list[MethodLine] = []
-    step = progress("adding up every path", len(METHODS))
-    for method in METHODS:
+    for method in stepped(METHODS, "adding up every path", progress):
         (found,) = speed.compare(target, drafter, prefix, lookaheads, draft_cost, (method,))
-        step(1)
         accepted = _accepted(method, (target, drafter, prefix), found.lookahead)
         means = known(accepted), found.lookahead, known(found.tokens_per_call)
         speeds = float(found.drafter_calls), float(found.speed_up)

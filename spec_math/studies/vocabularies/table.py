@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from spec_math.mean import Mean
-from spec_math.result import Cell, Column, Curve, Panel, Picture, Result, Row, Table, curve, rows, sentences
+from spec_math.result import Cell, Column, Curve, Panel, Picture, Result, Row, Table, columns, curve, rows, sentences
 from spec_math.string_level.methods import METHODS, SLEM, SLRS, TLI, TOKEN_TIMING, UNION, Method
 from spec_math.wording import counted
 
@@ -20,9 +20,7 @@ METHOD_COLUMNS = (
     Column("tokens per call", "mean", "tokens per call of the target"),
     Column("drafter calls", "number", "per call of the target", digits=None),
     Column("speed-up", "mean", "times plain decoding", digits=3),
-    Column("acceptance, exact", "fraction", shown=False),
-    Column("tokens, exact", "fraction", shown=False),
-    Column("speed-up, exact", "fraction", shown=False),
+    *columns(("acceptance, exact", "tokens, exact", "speed-up, exact"), "fraction", shown=False),
     Column("Table 4 asks for"),
     Column("page", shown=False),
 )
@@ -52,17 +50,10 @@ _HOW = {
 
 def result_of(found: VocabularyComparison) -> Result:
     """Return a comparison as a result: tables, picture, what is advised, and the advice in one sentence first."""
-    return Result(
-        "vocabularies",
-        f"Drafters with vocabularies of their own: {found.source}",
-        _finding(found),
-        (_methods(found), _drafters(found), *_biases(found)),
-        (picture(found),),
-        (
-            *sentences(_notes(found)),
-            *(note for one in found.drafters for note in sentences(advice(one, found.surest), one.name)),
-        ),
-    )
+    title, tables = f"Drafters with vocabularies of their own: {found.source}", _tables(found)
+    advised = (note for one in found.drafters for note in sentences(advice(one, found.surest), one.name))
+    notes = *sentences(_notes(found)), *advised
+    return Result("vocabularies", title, _finding(found), tables, (picture(found),), notes)
 
 
 def picture(found: VocabularyComparison) -> Picture:
@@ -103,43 +94,31 @@ def picture(found: VocabularyComparison) -> Picture:
     )
 
 
-def _methods(found: VocabularyComparison) -> Table:
-    lines = [_row(drafter, line) for drafter in found.drafters for line in drafter.lines]
-    return Table("methods", "Acceptance, tokens per call and speed-up of each method", METHOD_COLUMNS, tuple(lines))
+def _tables(found: VocabularyComparison) -> tuple[Table, ...]:
+    """Return the tables of methods and of drafters, and that of biases where there are any."""
+    lines = tuple(_row(drafter, line) for drafter in found.drafters for line in drafter.lines)
+    drafters = rows(
+        (one.name, one.size, one.shared, one.shared_mass, one.untokenisable, one.psi_calls) for one in found.drafters
+    )
+    biases = [(one.name, bias) for one in found.drafters for bias in one.biases]
+    biased = rows((name, bias.lookahead, bias.value, bias.certain, bias.exact) for name, bias in biases)
+    title = "TokenTiming as printed: total variation of its first token from the target (sampled: lower bounds)"
+    return (
+        Table("methods", "Acceptance, tokens per call and speed-up of each method", METHOD_COLUMNS, lines),
+        Table("drafters", f"The drafters of a target with {found.size:,} tokens", DRAFTER_COLUMNS, drafters),
+        *([Table("bias", title, BIAS_COLUMNS, biased)] if biased else []),
+    )
 
 
 def _row(drafter: DrafterLines, line: MethodLine) -> Row:
     exact: list[Cell] = [Fraction(value) for value in line.exact] or [None, None, None]
     # The speed-up has the error of the tokens: how often the drafter is called is taken as known.
-    cells: tuple[Cell, ...] = (
-        drafter.name,
-        line.name,
-        line.method.lossless,
-        line.acceptance,
-        line.lookahead,
-        line.tokens,
-        line.calls,
-        None if line.speed_up is None or line.tokens is None else line.tokens.scaled_to(line.speed_up),
-        *exact,
-        line.method.needs.partition(":")[0].partition(";")[0],
-        line.method.page,
-    )
+    faster = None if line.speed_up is None or line.tokens is None else line.tokens.scaled_to(line.speed_up)
+    values = line.acceptance, line.lookahead, line.tokens, line.calls, faster, *exact
+    needs, method = line.method.needs.partition(":")[0].partition(";")[0], line.method
+    cells = drafter.name, line.name, method.lossless, *values, needs, method.page
     about = f"{drafter.name}: {drafter.size:,} tokens, {drafter.shared:,} of them the target's"
-    return Row(cells, "" if line.method.lossless else "wrong", about)
-
-
-def _drafters(found: VocabularyComparison) -> Table:
-    cells = [
-        (one.name, one.size, one.shared, one.shared_mass, one.untokenisable, one.psi_calls) for one in found.drafters
-    ]
-    return Table("drafters", f"The drafters of a target with {found.size:,} tokens", DRAFTER_COLUMNS, rows(cells))
-
-
-def _biases(found: VocabularyComparison) -> list[Table]:
-    biases = [(one.name, bias) for one in found.drafters for bias in one.biases]
-    cells = [(name, bias.lookahead, bias.value, bias.certain, bias.exact) for name, bias in biases]
-    title = "TokenTiming as printed: total variation of its first token from the target (sampled: lower bounds)"
-    return [Table("bias", title, BIAS_COLUMNS, rows(cells))] if cells else []
+    return Row(cells, "" if method.lossless else "wrong", about)
 
 
 def _notes(found: VocabularyComparison) -> list[str]:
