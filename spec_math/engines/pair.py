@@ -86,8 +86,7 @@ def tables(shape: PairShape) -> Pair:
     >>> pair.target.row((0, 1)).tolist() == pair.draft.row((0, 1)).tolist()
     True
     """
-    made = [_table(shape, part) for part in ("target", "draft")]
-    return Pair(shape, made[0], made[1])
+    return Pair(shape, _table(shape, "target"), _table(shape, "draft"))
 
 
 def _table(shape: PairShape, part: str) -> Table:
