@@ -11,9 +11,10 @@ from typing import Any
 from spec_math.block_level.lossless import continued, target_law
 from spec_math.field.cases import FieldCase, small, sweep
 from spec_math.field.engine import PLAIN, Edit, Engine
-from spec_math.field.engine_law import bound_of, engine_law, loaded, shortened, total_variation, verdict_on, wanted_of
+from spec_math.field.engine_law import bound_of, engine_law, loaded, total_variation, verdict_on, wanted_of
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.exploration import Partial
+from spec_math.samplers.judgement import beginnings
 from spec_math.verdict import Lossless, Lossy, Undecided, Verdict
 
 BUDGET = 20_000
@@ -82,7 +83,7 @@ def judged_case(engine: Engine, module: Any, case: FieldCase) -> Found:
         wanted = wanted_of(engine, module, laws[0], case.options)
         bound = bound_of(replace(engine, grid=None), laws, case.options, horizon)
         for name, length in (("first token", 1), ("distance", horizon)):
-            emitted = continued(shortened(found, length), wanted, length)
+            emitted = continued(beginnings(found, length), wanted, length)
             off = total_variation(emitted, target_law(wanted, length))
             said[name] = in_fractions(off, bound)
     return said

@@ -264,8 +264,7 @@ def listed() -> Listed:
     >>> len(listed())
     30
     """
-    found: Listed = json.loads((Path(__file__).parent / "functions.json").read_text(encoding="utf-8"))
-    return found
+    return json.loads((Path(__file__).parent / "functions.json").read_text(encoding="utf-8"))
 
 
 def functions_page(functions: Listed) -> str:
@@ -282,9 +281,8 @@ def functions_page(functions: Listed) -> str:
         for one in functions
     ]
     commands = [f"spec-math audit {one['function']} {one['options']}".strip() for one in functions]
-    counts = {word: many[word] for word in ("lossless", "lossy", "refused")}
     return (
-        FUNCTIONS_HEAD.format(**counts)
+        FUNCTIONS_HEAD.format_map(many)
         + "\n".join(rows)
         + "\n\n## The commands\n\nThe commands are in the order of the table. Run each in the folder of the package's source:\n\n```\n"
         + "\n".join(commands)

@@ -138,10 +138,6 @@ BESIDE = (
 )
 
 
-def _uniforms(like: torch.Tensor) -> torch.Tensor:
-    return torch.rand_like(like)
-
-
 def _run_neuronx(module: Any, step: Step) -> Sequence[int]:
     decoder = object.__new__(module.NeuronFusedSpecModel)
     decoder.config = SimpleNamespace(pad_token_id=-1)
@@ -163,7 +159,7 @@ NEURONX = Engine(
     run=_run_neuronx,
     control=Edit("sliced_target_probs - adjusted_draft_probs", "sliced_target_probs"),
     stubs=("neuronx_distributed", "torch_xla", "transformers", *(f"{OWN}.{name}" for name in BESIDE)),
-    given={f"{OWN}.modules.generation.sampling": {"rand_like": _uniforms}},
+    given={f"{OWN}.modules.generation.sampling": {"rand_like": torch.rand_like}},
     edits=(Edit(f"import {OWN}.modules.autobucketing as autobucketing", "autobucketing = None"),),
 )
 
