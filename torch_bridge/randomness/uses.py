@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -106,12 +107,8 @@ class Uses:
         """cumprod: products of random numbers, each of which is gone through on a stated grid."""
         tensor, dim = args[0], kwargs.get("dim", args[1] if len(args) > 1 else None)
         rows = tensor.movedim(dim, -1)
-        entries: list[Any] = []
-        for row in rows.reshape(-1, rows.shape[-1]):
-            product: Any = None
-            for entry in self._row(row):
-                product = entry if product is None else product * entry
-                entries.append(product)
+        flat = rows.reshape(-1, rows.shape[-1])
+        entries = [product for row in flat for product in accumulate(self._row(row), operator.mul)]
         base = self._tags.without(rows).contiguous()
         return self._tags.put(base, entries).movedim(-1, dim)
 
