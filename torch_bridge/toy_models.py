@@ -40,9 +40,8 @@ class TableCache:
     def __init__(self, ids: torch.Tensor) -> None:
         self.ids = ids
 
-    def get_seq_length(self, layer: int = 0) -> int:
+    def get_seq_length(self, layer: int = 0) -> int:  # noqa: ARG002
         """Return how many tokens were seen."""
-        del layer
         return int(self.ids.shape[1])
 
     def crop(self, most: int) -> None:

@@ -155,10 +155,8 @@ it; install a_package_of_nobody, or judge a function that does not use it
     packages = tuple(dict.fromkeys([*packages, *(name.partition(".")[0] for name in given or {})]))
     finder, before = Finder(packages, lambda name: AbsentModule(name, {}, lambda: bool(open_))), set(sys.modules)
     sys.meta_path.append(finder)  # type: ignore[arg-type] - after all finders that find what is there
-    set_aside: dict[str, Any] = {}
+    set_aside = {name: sys.modules[name] for name in given or {} if name in sys.modules}
     for name, names in (given or {}).items():
-        if name in sys.modules:
-            set_aside[name] = sys.modules[name]
         sys.modules[name] = AbsentModule(name, names, lambda: bool(open_))
     lent: list[tuple[ModuleType, str]] = []
 

@@ -249,8 +249,8 @@ def _reported(step: Step, alternatives: bool) -> list[dict[str, Any]]:
         row = list(step.target((*step.text, *tokens)))
         tokens.append(int(torch.multinomial(torch.tensor(row), 1)))
         others = [{"id": token, "logprob": log(mass)} for token, mass in enumerate(row) if mass]
-        content.append({"id": tokens[-1], "logprob": log(row[tokens[-1]])})
-        content[-1]["top_logprobs"] = others if alternatives else []
+        told = {"id": tokens[-1], "logprob": log(row[tokens[-1]]), "top_logprobs": others if alternatives else []}
+        content.append(told)
     return content
 
 
