@@ -224,14 +224,9 @@ def completion(stub: Stub, characters: str, asked: Mapping[str, Any]) -> tuple[i
     if answer.refused is not None:
         return 400, {"error": {"message": answer.refused}}
     spelled = [characters[token] for token in answer.tokens]
-    ended = bool(answer.tokens) and answer.tokens[-1] == len(characters) - 1
+    finish = "stop" if answer.tokens[-1:] == (len(characters) - 1,) else "length"
     logprobs = {"tokens": spelled, "token_logprobs": list(answer.logprobs or ())}
-    choice = {
-        "index": 0,
-        "text": "".join(spelled),
-        "logprobs": logprobs,
-        "finish_reason": "stop" if ended else "length",
-    }
+    choice = {"index": 0, "text": "".join(spelled), "logprobs": logprobs, "finish_reason": finish}
     return 200, {"object": "text_completion", "model": "stub", "choices": [choice]}
 
 

@@ -18,12 +18,10 @@ NAMES = {"temperature", "top_k", "top_p", "min_p", "presence_penalty", "frequenc
 
 def runner(module: Any, pair: Path, lookahead: int) -> Any:
     """Return a runner."""
-    models = [
-        module.Which.Plain(model_id=str(pair / part), arch=module.Architecture.Llama, dtype=module.ModelDType.F32)
-        for part in ("target", "draft")
-    ]
-    given = {"which_draft": models[1], "speculative_gamma": lookahead} if lookahead else {}
-    return module.Runner(which=models[0], no_paged_attn=True, **given)
+    plain = partial(module.Which.Plain, arch=module.Architecture.Llama, dtype=module.ModelDType.F32)
+    target, draft = (plain(model_id=str(pair / part)) for part in ("target", "draft"))
+    given = {"which_draft": draft, "speculative_gamma": lookahead} if lookahead else {}
+    return module.Runner(which=target, no_paged_attn=True, **given)
 
 
 def answered(module: Any, own: Any, tokens_of: tuple[str, bool], asked: dict[str, Any]) -> dict[str, Any]:
