@@ -109,9 +109,8 @@ class Answers:
             return ""
         length = next(iter(self.lengths))
         if length == lookahead + 1 and len(self.tails) == 1:
-            return (
-                f"after the first token that is not a draft, only {min(self.tails)} follows; if it is padding, strip it"
-            )
+            tail = min(self.tails)
+            return f"after the first token that is not a draft, only {tail} follows; if it is padding, strip it"
         asked = "with a lookahead, return all emitted tokens, the accepted drafts first"
         if length == 1 and not self.listed:
             return f"every answer is a single number; {asked}"

@@ -393,9 +393,8 @@ def of_each_draft(case: Case, judged: Callable[[Case], Judgement]) -> Judgement:
     last = done[-1]
     walk = replace(last.walk, paths=sum(one.walk.paths for one in done))
     evidence = tuple(make for one in done if isinstance(one.verdict, Lossless) for make in one.verdict.evidence)
-    return replace(
-        last, walk=walk, bound=max(one.bound for one in done), verdict=replace(last.verdict, evidence=evidence)
-    )
+    verdict = replace(last.verdict, evidence=evidence)
+    return replace(last, walk=walk, bound=max(one.bound for one in done), verdict=verdict)
 
 
 DIGITS = {"float32": 24, "float16": 11, "bfloat16": 8}
