@@ -64,9 +64,8 @@ def judged_case(engine: Engine, module: Any, case: FieldCase) -> Found:
     """Judge one case: the verdict in a word, the paths, and how far the first token and the first tokens are off."""
     laws = case.laws.models
     try:
-        found = engine_law(
-            engine, module, laws, case.lookahead, case.options, rounds=case.rounds, budget=BUDGET, grid=engine.grid
-        )
+        how = {"rounds": case.rounds, "budget": BUDGET, "grid": engine.grid}
+        found = engine_law(engine, module, laws, case.lookahead, case.options, **how)
     except ExploreError as error:
         return {"verdict": "undecided", "reason": str(error).splitlines()[0]}
     except Exception as error:  # whatever an engine raises is what is said of it
@@ -123,11 +122,8 @@ def _kinds(failing: list[FieldCase]) -> list[FieldCase]:
 def _smallest(engine: Engine, module: Any, failing: FieldCase) -> list[Found]:
     """Return the smallest case whose law is wrong, and before it that which raises, if one comes first."""
     result: list[Found] = []
-    for case in (
-        [failing]
-        if engine.narrow
-        else small(failing.options, max(failing.lookahead, min(2, engine.most)), failing.rounds)
-    ):
+    most = max(failing.lookahead, min(2, engine.most))
+    for case in [failing] if engine.narrow else small(failing.options, most, failing.rounds):
         found = judged_case(engine, module, case)
         if found["verdict"] == "lossy" or (found["verdict"] == "raises" and not result):
             result.append({"case": str(case), **found})

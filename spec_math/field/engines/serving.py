@@ -98,15 +98,10 @@ FILTERS = Defect(
         "class RejectionSampler(nn.Module):",
     ),
 )
-GIVEN: dict[str, dict[str, Any]] = {
-    "lmdeploy.messages": {},
-    "lmdeploy.pytorch.envs": {},
-    "lmdeploy.pytorch.messages": {},
-    "lmdeploy.pytorch.engine.engine": {"Engine": None},
-    "lmdeploy.pytorch.engine.engine_instance": {"EngineInstance": None},
-    "lmdeploy.pytorch.engine.guided_process": {},
-    "lmdeploy.pytorch.backends": {},
-}
+UNUSED = ("messages", "pytorch.envs", "pytorch.messages", "pytorch.engine.guided_process", "pytorch.backends")
+GIVEN: dict[str, dict[str, Any]] = {f"lmdeploy.{one}": {} for one in UNUSED}
+GIVEN["lmdeploy.pytorch.engine.engine"] = {"Engine": None}
+GIVEN["lmdeploy.pytorch.engine.engine_instance"] = {"EngineInstance": None}
 
 
 def _engine(name: str, greedy: bool) -> Engine:
