@@ -88,12 +88,9 @@ class Options:
         """Return the options of some requests of the batch, a slice or an index [b]."""
         if not self.each and self.allowed is None:
             return self
-        parts = {
-            name: value[requests]
-            for name in ("temperature", "top_k", "top_p", "allowed")
-            if _each(value := getattr(self, name)) and (name != "allowed" or value.ndim > 1)
-        }
-        return replace(self, **parts)
+        own = {name: getattr(self, name) for name in ("temperature", "top_k", "top_p")}
+        own |= {"allowed": self.allowed} if _each(self.allowed) and self.allowed.ndim > 1 else {}
+        return replace(self, **{name: value[requests] for name, value in own.items() if _each(value)})
 
 
 DEFAULT = Options()

@@ -289,9 +289,8 @@ def _check_greedy(kept: Any, tokens: Any, options: Options) -> None:
     at = tokens.long().clamp(min=0)
     own = kept.gather(1, at).double().masked_fill(~fixed, torch.inf).amin(dim=1)
     # A token that is fixed has no part among the others.
-    others = kept.double().scatter_reduce(
-        1, at, torch.where(fixed, -torch.inf, torch.inf).double(), "amin", include_self=True
-    )
+    most = torch.where(fixed, -torch.inf, torch.inf).double()
+    others = kept.double().scatter_reduce(1, at, most, "amin", include_self=True)
     for request in first(own / options.divisor < others.amax(dim=1) / options.divisor - ALIKE):
         raise ValueError(
             f"greedy drafts are the draft's favourites, and one draw from the rest as the last; in request {request} "

@@ -168,9 +168,8 @@ def _replayed_drafts(scheme: Scheme, given: tuple[Any, Any, Any, Any], options: 
     tokens, uniforms = given[2:]
     rows = zip(targets, drafts, tokens.tolist(), uniforms.double().cpu(), strict=True)
     chosen, accepted = zip(*(_emit(scheme, TensorCoin(row[3]), *row[:3]) for row in rows), strict=True)
-    return Selected(
-        torch.tensor(chosen, device=tokens.device), torch.tensor(accepted, dtype=torch.bool, device=tokens.device)
-    )
+    emitted = torch.tensor(chosen, device=tokens.device)
+    return Selected(emitted, torch.tensor(accepted, dtype=torch.bool, device=tokens.device))
 
 
 def _emit(scheme: Scheme, coin: Coin, target: Any, draft: Any, padded: list[int]) -> tuple[int, bool]:
@@ -225,9 +224,8 @@ def verify_tree(  # noqa: PLR0913 - a tree is two arrays more than a chain
     ([[0, 0, -1]], [[0, -1]])
     """
     rule = tree_validation.rule_of(method)
-    depth, width = tree_validation.check_trees(
-        rule, (target_logits, draft_logits, tokens, parents, uniforms, copies), options
-    )
+    given = target_logits, draft_logits, tokens, parents, uniforms, copies
+    depth, width = tree_validation.check_trees(rule, given, options)
     mapped, drafts = _with_map(draft_logits)
     targets, uniforms = target_logits.detach(), uniforms.detach()
     # What stands for the parent of an absent node means nothing.

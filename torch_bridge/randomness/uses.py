@@ -33,13 +33,10 @@ def _is_infinite(entry: Any) -> bool:
 
 
 _OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
+    **{name: getattr(operator, name) for name in ("add", "sub", "mul", "pow")},
     "div": operator.truediv,
     "__rsub__": lambda a, b: b - a,
     "__rdiv__": lambda a, b: b / a,
-    "pow": operator.pow,
 }
 _OF_ONE: dict[str, Callable[[Any], Any]] = {
     "neg": operator.neg,
