@@ -68,7 +68,7 @@ def check_trees(rule: TreeRule, given: Trees, options: Options) -> tuple[int, in
 
     >>> from spec_math.block_level import tree_rules
     >>> rows, tokens, parents = torch.zeros(1, 3, 2), torch.tensor([[0, 0]]), torch.tensor([[-1, -1]])
-    >>> check_trees(tree_rules.TRAVERSAL, Trees(rows, rows, tokens, parents, torch.zeros(1, 3)), Options())
+    >>> check_trees(tree_rules.TRAVERSAL, (rows, rows, tokens, parents, torch.zeros(1, 3), None), Options())
     Traceback (most recent call last):
     ValueError: the drafts after a node are distinct for 'traversal'; in request 0 nodes 0 and 1 carry token 0 after ...
     """
