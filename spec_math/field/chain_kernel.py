@@ -212,8 +212,8 @@ def _requests(texts: list[Text], target: Model, draft: Model) -> Requests:
     lookahead = len(texts[0])
     targets = [[asarray(target(text[:n])) for n in range(lookahead + 1)] for text in texts]
     drafts = [[asarray(draft(text[:n])) for n in range(lookahead)] for text in texts]
-    masses = (np.array(rows, dtype=np.float64) for rows in (targets, drafts))
-    return Requests(*masses, np.array(texts, dtype=np.int64))
+    rows = np.array(targets, dtype=np.float64), np.array(drafts, dtype=np.float64)
+    return Requests(*rows, np.array(texts, dtype=np.int64))
 
 
 def _leading_to(numbers: Whole, lookahead: int, grid: int) -> Whole:

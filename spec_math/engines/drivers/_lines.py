@@ -64,7 +64,8 @@ def by_process(command: Sequence[str]) -> Answered:
     """Answer each lookahead by a process of its own: the command, with the lookahead as its last argument."""
 
     def start(lookahead: int) -> Any:
-        process = subprocess.Popen([*command, str(lookahead)], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        pipe, whole = subprocess.PIPE, [*command, str(lookahead)]
+        process: Any = subprocess.Popen(whole, text=True, stdin=pipe, stdout=pipe)
         process.stdout.readline()
         return process
 
