@@ -17,21 +17,28 @@ from torch_bridge.softmax_rows import batch_coin, weigh, weigh_rest, working
 class Left(NamedTuple):
     """The rest of the draft's laws [b, V] without some tokens; ones in a row that nothing was drafted from.
 
-    `kept` [b, V] are the logits, restricted; `asked` says that the rule asks for the favourite.
+    `kept` [b, V] are the logits, restricted; `asked` says that the rule asks for the favourite; `rows` [b, V] are the
+    weights of whole rows, where these keep all digits of what is left.
 
     >>> import torch
     >>> rows = Left(torch.tensor([[0.0, -900.0, -900.0]]), torch.tensor([False]), Options())
     >>> rows(torch.tensor([[0]])).tolist()
     [[0.0, 0.5, 0.5]]
+    >>> left = Left(torch.tensor([[0.0, 0.0]]), torch.tensor([False]), Options())
+    >>> left._replace(rows=left.held())(torch.tensor([[1]])).tolist()
+    [[0.5, 0.0]]
     """
 
     kept: Any
     unused: Any
     options: Options
     asked: bool = False
+    rows: Any = None
 
     def __call__(self, tokens: Any) -> Any:
         """Return the weights [b, V] without the tokens [b, m], −1 behind the last of each row."""
+        if self.rows is not None:
+            return without_tokens(self.rows, tokens)
         return _with_ones(weigh_rest(self.kept, tokens, self.options), self.unused)
 
     def favourite(self, whole: Any) -> Any:  # noqa: ARG002 - weights of two logits may round alike
@@ -52,26 +59,6 @@ class Left(NamedTuple):
         return _with_ones(weigh(self.kept, self.options), self.unused)
 
 
-class Held(NamedTuple):
-    """The same where the weights `rows` [b, V] of whole rows keep all digits of what is left.
-
-    >>> left = Left(torch.tensor([[0.0, 0.0]]), torch.tensor([False]), Options())
-    >>> Held(left.held(), left)(torch.tensor([[1]])).tolist()
-    [[0.5, 0.0]]
-    """
-
-    rows: Any
-    left: Left
-
-    def __call__(self, tokens: Any) -> Any:
-        """Return the weights [b, V] without the tokens [b, m], −1 behind the last of each row."""
-        return without_tokens(self.rows, tokens)
-
-    def favourite(self, whole: Any) -> Any:
-        """Return the first of the largest logits [b] of each row, as they are stored; 0 in a row that is not used."""
-        return self.left.favourite(whole)
-
-
 def decided(decide: Decide, uniforms: Any, tokens: Any, target: Any, draft: Any) -> Emitted:
     """Return what a formula decides on laws [b, V] in the working type, tokens [b, k] and uniforms [b, C].
 
@@ -84,13 +71,13 @@ def decided(decide: Decide, uniforms: Any, tokens: Any, target: Any, draft: Any)
     light = lose_digits(held, tokens)
     # The favourite is that of the logits; a rule that does not ask for it takes the weights alone.
     if not light.any():
-        return decide(batch_coin(uniforms), tokens, target, Held(held, draft) if draft.asked else held)
+        return decide(batch_coin(uniforms), tokens, target, draft._replace(rows=held) if draft.asked else held)
     token, accepted = torch.empty_like(tokens[:, 0]), torch.empty_like(light)
     for anew in (True, False):
         at = (light == anew).nonzero()[:, 0]
         if len(at):
             some = draft.at(at)
-            own = some if anew else Held(held[at], some) if draft.asked else held[at]
+            own = some if anew else some._replace(rows=held[at]) if draft.asked else held[at]
             token[at], accepted[at] = decide(batch_coin(uniforms[at]), tokens[at], target[at], own)
     return Emitted(token, accepted)
 

@@ -70,9 +70,12 @@ class Options:
         return any(_each(value) for value in (self.temperature, self.top_k, self.top_p))
 
     @property
-    def keeps(self) -> int | None:
-        """The most tokens that are kept: top_k, and 1 at temperature 0; not for numbers of each request."""
-        return 1 if self.temperature == 0 else self.top_k
+    def keeps(self) -> Any:
+        """The most tokens that are kept, a number, [B], or None for all: top_k, and 1 at temperature 0."""
+        if not _each(self.temperature):
+            return 1 if self.temperature == 0 else self.top_k
+        one = torch.ones_like(self.temperature, dtype=torch.int64)
+        return torch.where(self.temperature == 0, one, 2**62 if self.top_k is None else self.top_k)
 
     @property
     def divisor(self) -> Any:
@@ -85,12 +88,9 @@ class Options:
         """Return the options of some requests of the batch, a slice or an index [b]."""
         if not self.each and self.allowed is None:
             return self
-        parts = {
-            name: value[requests]
-            for name in ("temperature", "top_k", "top_p", "allowed")
-            if _each(value := getattr(self, name)) and (name != "allowed" or value.ndim > 1)
-        }
-        return replace(self, **parts)
+        own = {name: getattr(self, name) for name in ("temperature", "top_k", "top_p")}
+        own |= {"allowed": self.allowed} if _each(self.allowed) and self.allowed.ndim > 1 else {}
+        return replace(self, **{name: value[requests] for name, value in own.items() if _each(value)})
 
 
 DEFAULT = Options()
@@ -115,33 +115,19 @@ def restricted(logits: Any, options: Options) -> Any:
         while 1 < allowed.ndim < logits.ndim:
             allowed = allowed[:, None]
         logits = logits.masked_fill(~allowed, -torch.inf)
-    if options.each:
-        return _restricted_each(logits, options)
-    size = logits.shape[-1]
-    if options.keeps is not None and options.keeps > size:
-        raise ValueError(f"top_k keeps k tokens, and k must not exceed the vocabulary; k = {options.keeps}, V = {size}")
-    if options.keeps is None and options.top_p is None:
+    size, keeps = logits.shape[-1], options.keeps
+    if not options.each and keeps is not None and keeps > size:
+        raise ValueError(f"top_k keeps k tokens, and k must not exceed the vocabulary; k = {keeps}, V = {size}")
+    if not options.each and keeps is None and options.top_p is None:
         return logits
-    if options.keeps is None or options.keeps == size:
+    if options.each or keeps is None or keeps == size:
         ordered, tokens = torch.sort(logits, dim=-1, descending=True, stable=True)
     else:
-        tokens = _largest(logits, options.keeps)
+        tokens = _largest(logits, keeps)
         ordered = logits.gather(-1, tokens)
-    if options.top_p is not None:
-        ordered = _smallest_prefix(ordered, options.divisor, options.top_p)
-    return torch.full_like(logits, -torch.inf).scatter_(-1, tokens, ordered)
-
-
-def _restricted_each(logits: Any, options: Options) -> Any:
-    ordered, tokens = torch.sort(logits, dim=-1, descending=True, stable=True)
-    keeps: Any = logits.shape[-1] if options.top_k is None else options.top_k
-    if _each(options.temperature):
-        one = torch.ones_like(options.temperature, dtype=torch.int64)
-        keeps = torch.where(options.temperature == 0, one, keeps)
-    elif options.temperature == 0:
-        keeps = 1
-    ranks = torch.arange(logits.shape[-1], device=logits.device)
-    ordered = ordered.masked_fill(ranks >= column(keeps, logits), -torch.inf)
+    if options.each and keeps is not None:
+        ranks = torch.arange(size, device=logits.device)
+        ordered = ordered.masked_fill(ranks >= column(keeps, logits), -torch.inf)
     if options.top_p is not None:
         ordered = _smallest_prefix(ordered, column(options.divisor, logits), column(options.top_p, logits))
     return torch.full_like(logits, -torch.inf).scatter_(-1, tokens, ordered)

@@ -162,11 +162,8 @@ def readings(raw: Any) -> tuple[str, ...]:
     names = [one.name for one in fields(raw)] if is_dataclass(raw) else [*getattr(raw, "_fields", ())]
     listed = [getattr(raw, one) for one in names] if record else [*raw] if isinstance(raw, tuple) else [raw]
     value = "returned" if not record else f"({', '.join(f'returned.{one}' for one in names)},)"
-    read = [
-        ",".join(parts)
-        for parts in product(*map(_may_be, listed))
-        if sorted(part for part in parts if part != "_") in _ANSWERS
-    ]
+    each = product(*map(_may_be, listed))
+    read = [",".join(parts) for parts in each if sorted(part for part in parts if part != "_") in _ANSWERS]
     read.sort(key=lambda text: ("law" not in text, text.count("_"), "index" in text or "token" in text))
     return tuple(f'return emitted({value}, tokens, "{text}")' for text in read[:3])
 

@@ -27,6 +27,7 @@ from spec_math.scheme import Scheme, Tokens, draw_independent
 from spec_math.token_level import without_replacement
 from torch_bridge.threshold import laws
 from torch_bridge.validation import columns
+from torch_bridge.verify import OneTree
 
 REQUESTS, SIZE, DRAFTS = 12, 20, 3
 SHAPES = {"any": (3, 1, 1), "distinct": (3, 2), "one": (1, 1, 1, 1)}
@@ -240,10 +241,8 @@ def _trees(rule: TreeRule, vocabularies: _Vocabularies, rng: np.random.Generator
 
 def _laid_out(rows: list[list[torch.Tensor]], slots: int) -> torch.Tensor:
     """Return the rows of each request as [B, N + 1, V], with zeros behind its last."""
-    found = torch.zeros(len(rows), slots, len(rows[0][0]))
-    for request, own in enumerate(rows):
-        found[request, : len(own)] = torch.stack(own)
-    return found
+    behind = [torch.nn.functional.pad(torch.stack(own), (0, 0, 0, slots - len(own))) for own in rows]
+    return torch.stack(behind)
 
 
 def _tokens_and_parents(nodes: tuple[Node, ...], above: int = -1, start: int = 0) -> list[tuple[int, int]]:
@@ -259,12 +258,6 @@ def _accepted_nodes(blocks: Sequence[Tokens], tokens: Any, parents: Any, depth: 
     """Return the nodes [B, D] that each block accepted: a path of its tokens but the last, the first by index."""
     found = torch.full((len(blocks), depth), -1)
     for row, block in enumerate(blocks):
-        paths: dict[Tokens, list[int]] = {(): []}
-        of_node: dict[int, tuple[Tokens, list[int]]] = {-1: ((), [])}
-        for node, (token, above) in enumerate(zip(tokens[row].tolist(), parents[row].tolist(), strict=True)):
-            if token >= 0:
-                of_node[node] = (*of_node[above][0], token), [*of_node[above][1], node]
-                _ = paths.setdefault(*of_node[node])
-        nodes = paths[block[:-1]]
+        nodes = OneTree(tokens[row].tolist(), parents[row].tolist(), None, None).longest(block)
         found[row, : len(nodes)] = torch.tensor(nodes, dtype=torch.int64)
     return found

@@ -68,18 +68,14 @@ def subject_of(
     known = told or Told()
     only = plain != said or known != Told()
     signature = as_it_is(fn, said, known.values)
-    ways = (
-        [_way(signature, way, known, grid) for way in ways_of(signature)]
-        if (numbers is None and signature.whole)
-        else []
-    )
+    meant = ways_of(signature) if numbers is None and signature.whole else []
+    ways = [_way(signature, way, known, grid) for way in meant]
     if ways and (found.call.unclear or only) and shape is None:
         return replace(ways[0], variants=tuple(ways[1:]))
     if found.call.unclear and (signature.takes or signature.open):
-        meant = ways_of(signature)[0]
         found = replace(found, written=partial(_tried, signature, known))
         if signature.open and {taken for _, taken in signature.takes} - {*get_args(Role)}:
-            unclear = not_understood(found.call.name, listed_of(fn), opened(signature, meant, known))
+            unclear = not_understood(found.call.name, listed_of(fn), opened(signature, ways_of(signature)[0], known))
             found = replace(found, call=replace(found.call, unclear=unclear))
     if only:
         raise ValueError(
@@ -174,13 +170,12 @@ def _read(one: Adapter) -> tuple[str, ...] | None:
     run = _subject(one, None, "", one.dtypes[0]).fn
     given = (rows, rows[:2].flip(0))
     drafts = inspect.signature(one.fn).parameters.keys() & {"token", "tokens"}
+    single = "token" in drafts
     for _ in range(4):
         try:
-            _ = run(*([1] if "token" in drafts else [(1, 0)] if drafts else []), *given)
+            _ = run(*([1] if single else [(1, 0)] if drafts else []), *given)
         except UnreadError as error:
-            return tuple(
-                one.replace(" tokens,", " token[None],") if "token" in drafts else one for one in error.readings
-            )
+            return tuple(line.replace(" tokens,", " token[None],") if single else line for line in error.readings)
         except Exception:  # whatever it raises, it was not meant so
             return None
     return ()

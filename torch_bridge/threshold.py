@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import log
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -52,19 +52,6 @@ def kept_margin(logits: Any, options: Options = DEFAULT) -> Any:
     return (ordered.cumsum(dim=-1)[..., :-1] - options.top_p).abs().amin(dim=-1)
 
 
-class _Tossed(NamedTuple):
-    """The coins of chains: chances, which are tossed, and how far a chance counts, [B, L]; what is kept [B].
-
-    The token that follows has the masses (weight·t − d)+ of its position where a draft was rejected.
-    """
-
-    chances: Any
-    tossed: Any
-    scales: Any
-    accepted: Any
-    weight: Any
-
-
 def margin_token(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: Any, options: Options = DEFAULT) -> Any:
     """Return for each request [B] how far its uniforms are from another decision of `verify_token`.
 
@@ -72,18 +59,12 @@ def margin_token(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
     the mass drawn from. Arguments as `verify_token`, data checked already; all laws are held in float64.
     """
     t, d, uniforms = laws(target_logits, options), laws(draft_logits, options), uniforms.double()
-    one, accepted, going = torch.ones_like(uniforms[:, 0]), torch.zeros_like(tokens[:, 0]), tokens[:, 0] == tokens[:, 0]
-    chances: list[Any] = []
-    tossed: list[Any] = []
-    for place, (x, y) in enumerate(_drafted(t, d, tokens)):
-        going = going & (tokens[:, place] >= 0)
-        chances.append(torch.minimum(one, divide(x, y, one)))
-        tossed.append(going)
-        going = going & (uniforms[:, place] < chances[-1])
-        accepted = accepted + going.to(tokens.dtype)
-    chance = torch.stack(chances, dim=1)
-    coins = _Tossed(chance, torch.stack(tossed, dim=1), torch.ones_like(chance), accepted, one)
-    return _least(coins, t, d, tokens, uniforms)
+    x, y = _drafted(t, tokens), _drafted(d, tokens)
+    ones = torch.ones_like(x)
+    chances = torch.minimum(ones, divide(x, y, ones))
+    accepted = ((tokens >= 0) & (uniforms[:, :-1] < chances)).long().cumprod(dim=1).sum(dim=1)
+    tossed = torch.arange(tokens.shape[1], device=tokens.device) <= accepted[:, None]
+    return _least((chances, ones, tossed), (accepted, ones[:, 0]), (t, d, tokens, uniforms))
 
 
 def margin_block(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: Any, options: Options = DEFAULT) -> Any:
@@ -93,32 +74,31 @@ def margin_block(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
     one that accepts change nothing, and do not count.
     """
     t, d, uniforms = laws(target_logits, options), laws(draft_logits, options), uniforms.double()
-    size, length = _lengths(tokens), tokens.shape[1]
-    one, accepted = torch.ones_like(uniforms[:, 0]), torch.zeros_like(tokens[:, 0])
-    weight = kept = one
-    found: list[tuple[Any, Any, Any]] = []
-    for place, (x, y) in enumerate(_drafted(t, d, tokens)):
-        weight = torch.minimum(one, divide(weight * x, y, weight))
-        chance, scale, here = weight, one, place < size
+    x, y, size, length = _drafted(t, tokens), _drafted(d, tokens), _lengths(tokens), tokens.shape[1]
+    one = torch.ones_like(x[:, 0])
+    weights, found = [one], list[tuple[Any, Any]]()
+    for place in range(length):
+        weight = torch.minimum(one, divide(weights[-1] * x[:, place], y[:, place], weights[-1]))
+        weights.append(weight)
+        chance, scale = weight, one
         if place + 1 < length:
             rest = _left(t[:, place + 1], d[:, place + 1], weight).sum(dim=-1)
             inner = place + 1 < size
             # At 0/0 a later coin accepts whatever this one says; the last coin of a chain has the chance w itself.
             chance = torch.where(inner, divide(rest, rest + (1 - weight), weight), weight)
             scale = torch.where(inner, rest + (1 - weight), one)
-        accepts = here & (uniforms[:, place] < chance)
-        accepted, kept = torch.where(accepts, place + 1, accepted), torch.where(accepts, weight, kept)
-        found.append((chance, here, scale))
-    chances, tossed, scales = (torch.stack(each, dim=1) for each in zip(*found, strict=True))
-    counted = tossed & (torch.arange(length, device=tokens.device) + 1 >= accepted[:, None])
-    return _least(_Tossed(chances, counted, scales, accepted, kept), t, d, tokens, uniforms)
+        found.append((chance, scale))
+    chances, scales = (torch.stack(each, dim=1) for each in zip(*found, strict=True))
+    number = torch.arange(length, device=tokens.device) + 1
+    accepted = (number * ((number <= size[:, None]) & (uniforms[:, :-1] < chances))).amax(dim=1)
+    weight = torch.stack(weights).gather(0, accepted[None])[0]
+    return _least((chances, scales, number >= accepted[:, None]), (accepted, weight), (t, d, tokens, uniforms))
 
 
-def _drafted(t: Any, d: Any, tokens: Any) -> list[tuple[Any, Any]]:
-    """Return the masses [B] of the drafted tokens [B, L] in both laws, position by position; 0 where none is."""
+def _drafted(rows: Any, tokens: Any) -> Any:
+    """Return the masses [B, L] of the drafted tokens in the laws [B, L or L + 1, V] of their positions; 0 for none."""
     at = tokens.long().clamp(min=0)[..., None]
-    masses = [rows[:, : tokens.shape[1]].gather(-1, at)[..., 0].masked_fill(tokens < 0, 0) for rows in (t, d)]
-    return list(zip(*(each.unbind(dim=1) for each in masses), strict=True))
+    return rows[:, : tokens.shape[1]].gather(-1, at)[..., 0].masked_fill(tokens < 0, 0)
 
 
 def _lengths(tokens: Any) -> Any:
@@ -130,11 +110,17 @@ def _left(target: Any, draft: Any, weight: Any) -> Any:
     return (weight[:, None] * target - draft).clamp(min=0)
 
 
-def _least(coins: _Tossed, t: Any, d: Any, tokens: Any, uniforms: Any) -> Any:
-    far = ((uniforms[:, :-1] - coins.chances).abs() * coins.scales).masked_fill(~coins.tossed, 1.0)
-    at, accepted = torch.arange(len(tokens), device=tokens.device), coins.accepted.long()
-    left = _left(t[at, accepted], d[at, accepted.clamp(max=d.shape[1] - 1)], coins.weight)
-    rejected = (accepted < _lengths(tokens))[:, None] & (left.sum(dim=1, keepdim=True) > 0)
+def _least(coins: tuple[Any, Any, Any], kept: tuple[Any, Any], given: tuple[Any, Any, Any, Any]) -> Any:
+    """Return the least distance [B]: of a coin that counts from its chance, scaled, or of the draw from a border.
+
+    `coins` are the chances, how far each counts, and which count, [B, L]; `kept` the accepted number and w, [B].
+    """
+    (chances, scales, counted), (accepted, weight), (t, d, tokens, uniforms) = coins, kept, given
+    size, at = _lengths(tokens)[:, None], torch.arange(len(tokens), device=tokens.device)
+    tossed = counted & (torch.arange(tokens.shape[1], device=tokens.device) < size)
+    far = ((uniforms[:, :-1] - chances).abs() * scales).masked_fill(~tossed, 1.0)
+    left = _left(t[at, accepted], d[at, accepted.clamp(max=d.shape[1] - 1)], weight)
+    rejected = (accepted[:, None] < size) & (left.sum(dim=1, keepdim=True) > 0)
     masses = torch.where(rejected, left, t[at, accepted])
     draw = array_coin.distance(masses, uniforms[:, -1]) * masses.sum(dim=-1)
     return torch.minimum(far.amin(dim=-1), draw)

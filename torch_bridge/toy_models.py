@@ -40,9 +40,8 @@ class TableCache:
     def __init__(self, ids: torch.Tensor) -> None:
         self.ids = ids
 
-    def get_seq_length(self, layer: int = 0) -> int:
+    def get_seq_length(self, layer: int = 0) -> int:  # noqa: ARG002
         """Return how many tokens were seen."""
-        del layer
         return int(self.ids.shape[1])
 
     def crop(self, most: int) -> None:
@@ -135,18 +134,14 @@ class TableModel:
         return torch.tensor([self._kept]), [[tuple(self._kept[: place + 1]) for place in places]]
 
     def _logits(self, text: tuple[int, ...]) -> torch.Tensor:
-        many = len(self.prompt)
-        if len(text) < many:
-            return logits_of(self.law(()), self.dtype).roll(1)
-        return logits_of(self.law(text[many:]), self.dtype)
-
-    def eval(self) -> TableModel:
-        """Return the model itself."""
-        return self
+        logits = logits_of(self.law(text[len(self.prompt) :]), self.dtype)
+        return logits.roll(1) if len(text) < len(self.prompt) else logits
 
     def to(self, *_: Any, **__: Any) -> TableModel:
         """Return the model itself."""
         return self
+
+    eval = to
 
     def modules(self) -> Iterator[Any]:
         """Return the model as its only part."""

@@ -6,7 +6,7 @@ Every error names the rule, the first request and node where it is broken, the n
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -32,16 +32,8 @@ from torch_bridge.validation import (
     shapes_in_words,
 )
 
-
-class Trees(NamedTuple):
-    """Arguments of `verify_tree`: logits [B, N + 1, V], tokens and parents [B, N], uniforms [B, C], copies or None."""
-
-    target_logits: Any
-    draft_logits: Any
-    tokens: Any
-    parents: Any
-    uniforms: Any
-    copies: Any = None
+Trees = tuple[Any, Any, Any, Any, Any, Any]
+"""Arguments of `verify_tree`: logits [B, N + 1, V], tokens and parents [B, N], uniforms [B, C], copies or None."""
 
 
 def rule_of(method: Any) -> TreeRule:
@@ -76,16 +68,16 @@ def check_trees(rule: TreeRule, given: Trees, options: Options) -> tuple[int, in
 
     >>> from spec_math.block_level import tree_rules
     >>> rows, tokens, parents = torch.zeros(1, 3, 2), torch.tensor([[0, 0]]), torch.tensor([[-1, -1]])
-    >>> check_trees(tree_rules.TRAVERSAL, Trees(rows, rows, tokens, parents, torch.zeros(1, 3)), Options())
+    >>> check_trees(tree_rules.TRAVERSAL, (rows, rows, tokens, parents, torch.zeros(1, 3), None), Options())
     Traceback (most recent call last):
     ValueError: the drafts after a node are distinct for 'traversal'; in request 0 nodes 0 and 1 carry token 0 after ...
     """
     target_logits, draft_logits, tokens, parents, uniforms, copies = given
     mapped = draft_logits if isinstance(draft_logits, MappedLogits) else None
     drafts: Any = draft_logits if mapped is None else mapped.logits
-    _check_tree_shapes(rule, given._replace(draft_logits=target_logits if mapped is not None else drafts))
+    _check_tree_shapes(rule, (target_logits, target_logits if mapped is not None else drafts, *given[2:]))
     if mapped is not None:
-        _check_tree_shapes(rule, given._replace(target_logits=drafts, draft_logits=drafts))
+        _check_tree_shapes(rule, (drafts, drafts, *given[2:]))
         check_tensors(target_logits, drafts, tokens, uniforms)
         check_places(target_logits, mapped)
         check_columns(rule, (tree_columns(rule, tokens.shape[1]), uniforms.shape[1]), "", "", mapped)
@@ -122,25 +114,22 @@ def check_trees(rule: TreeRule, given: Trees, options: Options) -> tuple[int, in
 
 def _check_tree_shapes(rule: TreeRule, given: Trees) -> None:
     target_logits, draft_logits, tokens, parents, uniforms, copies = given
-    check_tensors(target_logits, draft_logits, tokens, uniforms)
+    shapes, batch, number, size = check_tensors(target_logits, draft_logits, tokens, uniforms)
     for name, array in (("parents", parents), ("copies", copies))[: 1 if copies is None else 2]:
-        check_whole_numbers(name, array)
-        if array.device != tokens.device:
-            raise ValueError(f"all tensors of a call must lie on one device; got {name} on {array.device}")
+        check_whole_numbers(name, array, tokens.device)
         if array.shape != tokens.shape:
             raise ValueError(
                 f"{name} must have the shape of tokens, [B, N]; got {tuple(array.shape)} and {tuple(tokens.shape)}"
             )
-    shapes = [tuple(array.shape) for array in (target_logits, draft_logits, tokens, parents, uniforms)]
-    batch, number = (*shapes[2], 0, 0)[:2]
-    rows = (batch, number + 1, (shapes[0] or (0,))[-1])
-    if shapes[:2] != [rows, rows] or len(shapes[2]) != 2 or len(shapes[4]) != 2 or shapes[4][0] != batch or 0 in rows:
+    rows = (batch, number + 1, size)
+    if shapes[:2] != [rows, rows] or len(shapes[2]) != 2 or len(shapes[3]) != 2 or shapes[3][0] != batch or 0 in rows:
+        shapes.insert(3, tuple(parents.shape))
         raise ValueError(
             "target_logits, draft_logits, tokens, parents and uniforms must be [B, N + 1, V], [B, N + 1, V], [B, N], "
             "[B, N] and [B, C] with B, N, V ≥ 1, the root's row of logits first; got "
             f"{shapes_in_words((*NAMES[:3], 'parents', 'uniforms'), shapes)}"
         )
-    sizes = tree_columns(rule, number), shapes[4][1]
+    sizes = tree_columns(rule, number), uniforms.shape[1]
     check_columns(rule, sizes, f"{number} nodes", f"tree_columns(method, {number})", None)
 
 

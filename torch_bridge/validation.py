@@ -34,10 +34,7 @@ def check_chains(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
     Traceback (most recent call last):
     ValueError: tokens must lie in 0..2, or be -1 from where a chain is shorter; tokens[0, 0] is 3
     """
-    check_tensors(target_logits, draft_logits, tokens, uniforms)
-    shapes = [tuple(array.shape) for array in (target_logits, draft_logits, tokens, uniforms)]
-    batch, length = (*shapes[2], 0, 0)[:2]
-    size = (shapes[0] or (0,))[-1]
+    shapes, batch, length, size = check_tensors(target_logits, draft_logits, tokens, uniforms)
     wanted = [(batch, length + 1, size), (batch, length, size), (batch, length), (batch, length + 1)]
     if shapes != wanted or 0 in wanted[1]:
         raise ValueError(
@@ -91,10 +88,7 @@ def check_drafts(
     """
     mapped = draft_logits if isinstance(draft_logits, MappedLogits) else None
     drafts: Any = draft_logits if mapped is None else mapped.logits
-    check_tensors(target_logits, drafts, tokens, uniforms)
-    shapes = [tuple(array.shape) for array in (target_logits, drafts, tokens, uniforms)]
-    batch, k = (*shapes[2], 0, 0)[:2]
-    size = (shapes[0] or (0,))[-1]
+    shapes, batch, k, size = check_tensors(target_logits, drafts, tokens, uniforms)
     if mapped is None:
         _check_position(shapes, scheme, (batch, k, size))
     elif not all(len(shape) == 2 and shape[0] == batch for shape in shapes) or 0 in (*shapes[0], *shapes[1], k):
@@ -295,9 +289,8 @@ def _check_greedy(kept: Any, tokens: Any, options: Options) -> None:
     at = tokens.long().clamp(min=0)
     own = kept.gather(1, at).double().masked_fill(~fixed, torch.inf).amin(dim=1)
     # A token that is fixed has no part among the others.
-    others = kept.double().scatter_reduce(
-        1, at, torch.where(fixed, -torch.inf, torch.inf).double(), "amin", include_self=True
-    )
+    most = torch.where(fixed, -torch.inf, torch.inf).double()
+    others = kept.double().scatter_reduce(1, at, most, "amin", include_self=True)
     for request in first(own / options.divisor < others.amax(dim=1) / options.divisor - ALIKE):
         raise ValueError(
             f"greedy drafts are the draft's favourites, and one draw from the rest as the last; in request {request} "
@@ -309,9 +302,7 @@ def _check_greedy(kept: Any, tokens: Any, options: Options) -> None:
 def check_places(target_logits: Any, draft: MappedLogits) -> None:
     """Check types, devices and the shape of places; no value is looked at."""
     places, logits = draft.places, draft.logits
-    check_whole_numbers("places", places)
-    if places.device != logits.device:
-        raise ValueError(f"all tensors of a call must lie on one device; got places on {places.device}")
+    check_whole_numbers("places", places, logits.device)
     shapes = logits.shape[-1:], (logits.shape[0], logits.shape[-1]), logits.shape
     if tuple(places.shape) not in [tuple(shape) for shape in shapes]:
         raise ValueError(
@@ -369,8 +360,11 @@ def kind_of(given: Any) -> str:
     return f"{given.dtype} {tuple(given.shape)}" if isinstance(given, torch.Tensor) else type(given).__name__
 
 
-def check_tensors(*given: Any) -> None:
-    """Check the types and devices of target_logits, draft_logits, tokens and uniforms."""
+def check_tensors(*given: Any) -> tuple[list[tuple[int, ...]], int, int, int]:
+    """Check the types and devices of target_logits, draft_logits, tokens and uniforms.
+
+    Returns: their shapes, both sizes of tokens, and V; 0 for a size that is not there.
+    """
     for name, array in zip(NAMES, given, strict=True):
         if name == "tokens":
             check_whole_numbers(name, array)
@@ -378,7 +372,7 @@ def check_tensors(*given: Any) -> None:
         _check_tensor(name, array)
         if not array.is_floating_point():
             raise TypeError(f"{name} must be of a floating type; got {array.dtype}")
-    target_logits, draft_logits, *_ = given
+    target_logits, draft_logits, tokens, _ = given
     if target_logits.dtype != draft_logits.dtype:
         raise TypeError(
             f"target_logits and draft_logits must be of one type; got {target_logits.dtype} and {draft_logits.dtype}: "
@@ -388,6 +382,8 @@ def check_tensors(*given: Any) -> None:
     if len(set(devices)) > 1:
         listed = ", ".join(f"{name} on {device}" for name, device in zip(NAMES, devices, strict=True))
         raise ValueError(f"all tensors of a call must lie on one device; got {listed}")
+    batch, number = (*tokens.shape, 0, 0)[:2]
+    return [tuple(array.shape) for array in given], batch, number, (*target_logits.shape[-1:], 0)[0]
 
 
 def _check_tensor(name: str, array: Any) -> None:
@@ -395,8 +391,10 @@ def _check_tensor(name: str, array: Any) -> None:
         raise TypeError(f"{name} must be a torch tensor; got {type(array).__name__}")
 
 
-def check_whole_numbers(name: str, array: Any) -> None:
-    """Check that something is a tensor of whole numbers."""
+def check_whole_numbers(name: str, array: Any, device: Any = None) -> None:
+    """Check that something is a tensor of whole numbers, on a device if one is given."""
     _check_tensor(name, array)
     if array.is_floating_point() or array.is_complex() or array.dtype == torch.bool:
         raise TypeError(f"{name} must be whole numbers; got {array.dtype}")
+    if device is not None and array.device != device:
+        raise ValueError(f"all tensors of a call must lie on one device; got {name} on {array.device}")

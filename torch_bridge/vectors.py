@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -86,18 +87,13 @@ class Case:
         return f"{self.verifier}_{str(self.dtype).removeprefix('torch.')}_{rule}_{self.drafts}x{self.size}"
 
 
-CASES = tuple(
-    [
-        Case(verifier, dtype, Options(), 4, 50)
-        for verifier in ("token", "block", "k_seq", "plan")
-        for dtype in (torch.float32, torch.bfloat16, torch.float16)
-    ]
-    + [
-        Case(verifier, torch.float32, options, 3, 50)
-        for verifier in ("token", "block", "k_seq", "plan")
-        for options in (Options(temperature=0.7, top_k=8), Options(top_p=0.9), Options(temperature=0))
-    ]
-    + [Case(verifier, torch.float32, Options(), 4, 4099, 8) for verifier in ("token", "block")]
+VERIFIERS = ("token", "block", "k_seq", "plan")
+TYPES = (torch.float32, torch.bfloat16, torch.float16)
+OPTIONS = (Options(temperature=0.7, top_k=8), Options(top_p=0.9), Options(temperature=0))
+CASES = (
+    *(Case(verifier, dtype, Options(), 4, 50) for verifier, dtype in product(VERIFIERS, TYPES)),
+    *(Case(verifier, torch.float32, options, 3, 50) for verifier, options in product(VERIFIERS, OPTIONS)),
+    *(Case(verifier, torch.float32, Options(), 4, 4099, 8) for verifier in VERIFIERS[:2]),
 )
 
 

@@ -168,9 +168,8 @@ def _replayed_drafts(scheme: Scheme, given: tuple[Any, Any, Any, Any], options: 
     tokens, uniforms = given[2:]
     rows = zip(targets, drafts, tokens.tolist(), uniforms.double().cpu(), strict=True)
     chosen, accepted = zip(*(_emit(scheme, TensorCoin(row[3]), *row[:3]) for row in rows), strict=True)
-    return Selected(
-        torch.tensor(chosen, device=tokens.device), torch.tensor(accepted, dtype=torch.bool, device=tokens.device)
-    )
+    emitted = torch.tensor(chosen, device=tokens.device)
+    return Selected(emitted, torch.tensor(accepted, dtype=torch.bool, device=tokens.device))
 
 
 def _emit(scheme: Scheme, coin: Coin, target: Any, draft: Any, padded: list[int]) -> tuple[int, bool]:
@@ -225,9 +224,8 @@ def verify_tree(  # noqa: PLR0913 - a tree is two arrays more than a chain
     ([[0, 0, -1]], [[0, -1]])
     """
     rule = tree_validation.rule_of(method)
-    depth, width = tree_validation.check_trees(
-        rule, tree_validation.Trees(target_logits, draft_logits, tokens, parents, uniforms, copies), options
-    )
+    given = target_logits, draft_logits, tokens, parents, uniforms, copies
+    depth, width = tree_validation.check_trees(rule, given, options)
     mapped, drafts = _with_map(draft_logits)
     targets, uniforms = target_logits.detach(), uniforms.detach()
     # What stands for the parent of an absent node means nothing.
@@ -276,7 +274,7 @@ def _replayed_trees(rule: TreeRule, given: tuple[Any, Any, Any], tree: ArrayTree
     follows = torch.full((len(tokens),), -1)
     for request in range(len(tokens)):
         many = None if tree.copies is None else tree.copies[request].tolist()
-        one = _OneTree(tokens[request].tolist(), parents[request].tolist(), many, options.end)
+        one = OneTree(tokens[request].tolist(), parents[request].tolist(), many, options.end)
         target, draft = (_RowsOfOne(logits[request], request, one, options) for logits in (targets, drafts))
         coin = TensorCoin(uniforms[request].double().cpu())
         path = rule.program(coin, one.nodes(), Conditionals(target, draft, ()))
@@ -288,7 +286,7 @@ def _replayed_trees(rule: TreeRule, given: tuple[Any, Any, Any], tree: ArrayTree
     return TreeVerified(*(each.to(device) for each in found))
 
 
-class _OneTree:
+class OneTree:
     """The drafted tree of one request, by paths of tokens."""
 
     def __init__(self, tokens: list[int], parents: list[int], copies: list[int] | None, end: int | None) -> None:
@@ -334,7 +332,7 @@ class _OneTree:
 class _RowsOfOne:
     """A model that knows the laws after the nodes of one tree."""
 
-    def __init__(self, logits: Any, request: int, tree: _OneTree, options: Options) -> None:
+    def __init__(self, logits: Any, request: int, tree: OneTree, options: Options) -> None:
         self.end = tree.end
         self._logits, self._tree = logits, tree
         self._options = options.at(slice(request, request + 1))

@@ -6,7 +6,8 @@ A model is a table of logits, or a causal language model of transformers in a fo
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
@@ -129,21 +130,19 @@ def torch_and_transformers() -> tuple[Any, Any]:
     return torch, transformers
 
 
-class quietly:  # noqa: N801 - a context manager reads like a function
+@contextmanager
+def quietly(transformers: Any) -> Generator[None]:
     """Let transformers show errors alone, and no bars, for a while."""
-
-    def __init__(self, transformers: Any) -> None:
-        self._logging = transformers.utils.logging
-
-    def __enter__(self) -> None:
-        self._before, self._bars = self._logging.get_verbosity(), self._logging.is_progress_bar_enabled()
-        self._logging.set_verbosity_error()
-        self._logging.disable_progress_bar()
-
-    def __exit__(self, *_: Any) -> None:
-        self._logging.set_verbosity(self._before)
-        if self._bars:
-            self._logging.enable_progress_bar()
+    logging = transformers.utils.logging
+    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bars:
+            logging.enable_progress_bar()
 
 
 def model_of(folder: Path) -> Model:

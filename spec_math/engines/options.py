@@ -6,7 +6,8 @@ Source: the OpenAI API reference (penalties, logit bias), vLLM's SamplingParams 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -191,6 +192,9 @@ def fit(options: Mapping[str, Any], size: int) -> bool:
         return False
 
 
+_PLAIN = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "logit_bias": logit_bias}
+
+
 def processed(
     logits: Array,
     options: Mapping[str, Any],
@@ -216,6 +220,13 @@ def processed(
     if HISTORY & set(known(options)):
         counts = np.array([np.bincount(text, minlength=logits.shape[-1]) for text in map(_indices, texts)])
         seen = counts + np.array([np.bincount(one, minlength=logits.shape[-1]) for one in map(_indices, prompts)]) > 0
+    applied: dict[str, Callable[[Array, Any], Array]] = _PLAIN | {
+        "bad_words": partial(bad_words, texts=texts),
+        "min_tokens": partial(min_tokens, generated=np.array([len(text) for text in texts]), end=end),
+        "repetition_penalty": partial(repetition_penalty, seen=seen),
+        "frequency_penalty": partial(frequency_penalty, counts=counts),
+        "presence_penalty": partial(presence_penalty, counts=counts),
+    }
     margins = np.full(len(logits), np.inf)
     # An engine rounds a removed token to −inf as this does: differences of two of them decide nothing.
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -227,28 +238,12 @@ def processed(
             if name == "bad_words":  # transformers lets a word begin in the prompt, vLLM does not
                 whole = [(*prompt, *text) for prompt, text in zip(prompts, texts, strict=True)]
                 margins[(bad_words(logits, value, whole) != bad_words(logits, value, texts)).any(axis=1)] = 0
-            logits = _applied(name, logits, value, (counts, seen, texts, end))
+            logits = applied[name](logits, value)
         return Processed(softmax(logits), margins)
 
 
 def _indices(text: Text) -> Array:
     return np.asarray(text, dtype=np.int64)
-
-
-_PLAIN = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "logit_bias": logit_bias}
-
-
-def _applied(name: str, logits: Array, value: Any, history: tuple[Array, Array, Sequence[Text], int | None]) -> Array:
-    counts, seen, texts, end = history
-    if name in _PLAIN:
-        return _PLAIN[name](logits, value)
-    if name == "bad_words":
-        return bad_words(logits, value, texts)
-    if name == "min_tokens":
-        return min_tokens(logits, value, np.array([len(text) for text in texts]), end)
-    if name == "repetition_penalty":
-        return repetition_penalty(logits, value, seen)
-    return (frequency_penalty if name == "frequency_penalty" else presence_penalty)(logits, value, counts)
 
 
 def _margin(name: str, logits: Array, value: Any) -> Array:

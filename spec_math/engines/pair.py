@@ -86,8 +86,7 @@ def tables(shape: PairShape) -> Pair:
     >>> pair.target.row((0, 1)).tolist() == pair.draft.row((0, 1)).tolist()
     True
     """
-    made = [_table(shape, part) for part in ("target", "draft")]
-    return Pair(shape, made[0], made[1])
+    return Pair(shape, _table(shape, "target"), _table(shape, "draft"))
 
 
 def _table(shape: PairShape, part: str) -> Table:
@@ -194,10 +193,8 @@ def _write_llama(shape: PairShape, part: str, folder: Path) -> None:
         model.save_pretrained(folder)
         _tokenizer(transformers, shape).save_pretrained(folder)
     # Older engines read these names, and ask for a first token that nothing here begins with.
-    for name, more in (
-        ("config.json", {"rope_theta": 10_000.0, "torch_dtype": "float32"}),
-        ("generation_config.json", {"bos_token_id": 0}),
-    ):
+    llama: dict[str, Any] = {"rope_theta": 10_000.0, "torch_dtype": "float32"}
+    for name, more in (("config.json", llama), ("generation_config.json", {"bos_token_id": 0})):
         path = folder / name
         held = json.loads(path.read_text(encoding="utf-8"))
         _ = write_whole(path, json.dumps({**held, **more}, indent=1) + "\n")

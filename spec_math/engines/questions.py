@@ -87,6 +87,8 @@ ROUNDS = ("0 accepted", "1 accepted", "2 or more accepted", "2 or more, then 0 a
 
 Test = IdentityTest | ContextsTest | TolerantTest
 Key = tuple[str, str]
+Asked = Sequence[tuple[int, int]]
+"""The call that each text was asked in, and its place there."""
 
 
 def plan(case: Case) -> list[Key]:
@@ -110,11 +112,8 @@ def plan(case: Case) -> list[Key]:
         found += [("bonus token", f"by {order}") for order in two]
         found += [("known bugs", "")]
     if case.options:
-        found += [
-            ("distribution", "against no options"),
-            ("options ignored", ""),
-            ("options ignored", "by probability"),
-        ]
+        found += [("distribution", "against no options")]
+        found += [("options ignored", kind) for kind in ("", "by probability")]
         found += [("distribution", LATE)] * bool(HISTORY & set(case.options))
     if case.prompt is not None:
         found += [("one context", name) for name in CONTEXTS]
@@ -213,9 +212,8 @@ class CaseRun:
         self._contexts: dict[Text, IdentityTest] = {}
         if case.prompt is not None:
             self._contexts = contexts_of(pair, case, alpha, about.order)
-            self.tests |= {
-                ("one context", name): test for name, test in zip(CONTEXTS, self._contexts.values(), strict=True)
-            }
+            named = zip(CONTEXTS, self._contexts.values(), strict=True)
+            self.tests |= {("one context", name): test for name, test in named}
         self.texts = self.tokens = self.left_out = 0
         self.accepted = self.rounds = self.drafted = self.rejected = 0
         self.for_ignored = 0.0
@@ -280,13 +278,7 @@ class CaseRun:
         if all(failure.question != question or failure.group != group for failure in self.failures):
             self.failures.append(Failure(question, group, said, tokens))
 
-    def _judge(
-        self,
-        prompts: Sequence[Text],
-        texts: Sequence[Text],
-        answers: Sequence[Answer],
-        asked: Sequence[tuple[int, int]],
-    ) -> None:
+    def _judge(self, prompts: Sequence[Text], texts: Sequence[Text], answers: Sequence[Answer], asked: Asked) -> None:
         """Judge every token of some texts."""
         target, draft, options = self._pair.target, self._pair.draft, self.case.options
         where = [(i, j) for i, text in enumerate(texts) for j in range(len(text))]
@@ -347,7 +339,7 @@ class CaseRun:
             self._identity(question, group).update_many(cells)
 
     def _distributions(
-        self, numbers: Mapping[str, Array], where: Array, kept: Array, answers: Sequence[Answer], asked: Any
+        self, numbers: Mapping[str, Array], where: Array, kept: Array, answers: Sequence[Answer], asked: Asked
     ) -> None:
         places = np.array([asked[i][1] for i in where[:, 0]])
         rounds = self.rounds_of(where, answers)
@@ -396,7 +388,7 @@ class CaseRun:
                     found[3, of_text[i] + at] = True
         return found
 
-    def _pairs(self, numbers: Array, where: Array, kept: Array, asked: Any) -> None:
+    def _pairs(self, numbers: Array, where: Array, kept: Array, asked: Asked) -> None:
         """Test two numbers that should be independent: in a text, at two places of a batch, in successive calls."""
         longest = int(where[:, 1].max()) + 1
         table = np.full((len(asked), longest), np.nan)

@@ -229,9 +229,8 @@ def of_releases(engine: str, turn: Turn, said: Mapping[str, str]) -> Result:
     rows = [Row((version, verdicts[fails], said[version]), "wrong" if fails else "") for version, fails in turn.tried]
     table = Table("releases", "Releases", (Column("release"), Column("verdict"), Column("what was seen")), tuple(rows))
     known = {fails for _, fails in turn.tried if fails is not None}
-    return Result(
-        "releases", f"Releases of {engine}", str(turn), (table,), exit_code=1 if True in known else 0 if known else 3
-    )
+    code = 1 if True in known else 0 if known else 3
+    return Result("releases", f"Releases of {engine}", str(turn), (table,), exit_code=code)
 
 
 def _returned(runs: Sequence[CaseRun]) -> str:
@@ -252,22 +251,17 @@ def _cases(runs: Sequence[CaseRun]) -> Table:
         numbers: tuple[Cell, ...] = (run.texts, run.tokens, run.left_out, run.rounds, run.drafted, run.accepted, first)
         cells = run.case.name, _speculation(run), *numbers, _effect(run) if run.tokens else None
         found.append(Row(cells, "wrong" if run.wrong else ""))
-    return Table(
-        "cases",
-        "Cases",
-        (Column("case"), Column("speculation"), *(Column(name, "count") for name in names), effect),
-        tuple(found),
-    )
+    columns = Column("case"), Column("speculation"), *(Column(name, "count") for name in names), effect
+    return Table("cases", "Cases", columns, tuple(found))
 
 
 def _unseen(about: About, runs: Sequence[CaseRun]) -> list[str]:
     """Return sentences on what was not seen."""
     left = sum(run.left_out for run in runs)
+    drafted = any(run.drafted or run.rounds for run in runs)
     sentences = {
         "The engine was not asked without speculation: its own arithmetic is not told apart.": not about.plain,
-        "The engine does not tell how many drafts it accepts: whether it speculated at all is not known.": not any(
-            run.drafted or run.rounds for run in runs
-        ),
+        "The engine does not tell how many drafts it accepts: whether it speculated at all is not known.": not drafted,
         "Requests were asked one by one: batches were not tested.": max(run.case.batch for run in runs) == 1,
         "The engine returned no log-probabilities: none were compared.": not any(run.logprobs["told"] for run in runs),
         "The engine has no seeds: they were not tested.": not about.seeds,

@@ -7,7 +7,6 @@ OpenAI-compatible server. It shows what an audit of an engine finds, and tests t
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -43,6 +42,8 @@ BUGS = {
 }
 """The planted bugs by name, and what each does. The first twelve are those of title 15."""
 
+IGNORED = {"min_p_ignored": "min_p", "bias_on_bonus": "logit_bias", "bad_words_accepted": "bad_words"}
+"""The option that a round does not apply, by bug."""
 LOOKAHEAD = 3
 
 
@@ -113,9 +114,7 @@ class Stub:
         """Draft up to k tokens, verify them, and emit the accepted ones and one more."""
         bug = self._bug
         stale = bug == "stale_cache" and len(run.accepted) > 1 and run.accepted[-2] >= 2 and run.accepted[-1] == 0
-        ignored = {"min_p_ignored": "min_p", "bias_on_bonus": "logit_bias", "bad_words_accepted": "bad_words"}.get(
-            bug, ""
-        )
+        ignored = IGNORED.get(bug, "")
         without = ignored if bug == "bad_words_accepted" else ""
         drafted: list[int] = []
         reported: list[Array] = []
@@ -168,8 +167,8 @@ class Stub:
 
     def _emit(self, run: _Run, token: int, drafted: Array | None = None) -> None:
         """Append a token and its log-probability, which is right whatever the token was drawn from, but for one bug."""
-        wrong = self._bug == "draft_logprobs" and drafted is not None
-        law = drafted if wrong and drafted is not None else self._law(self._target, run, ())
+        wrong = drafted if self._bug == "draft_logprobs" else None
+        law = self._law(self._target, run, ()) if wrong is None else wrong
         run.text.append(token)
         run.logprobs.append(float(np.log(max(law[token], 1e-300))))
 
@@ -225,14 +224,9 @@ def completion(stub: Stub, characters: str, asked: Mapping[str, Any]) -> tuple[i
     if answer.refused is not None:
         return 400, {"error": {"message": answer.refused}}
     spelled = [characters[token] for token in answer.tokens]
-    ended = bool(answer.tokens) and answer.tokens[-1] == len(characters) - 1
+    finish = "stop" if answer.tokens[-1:] == (len(characters) - 1,) else "length"
     logprobs = {"tokens": spelled, "token_logprobs": list(answer.logprobs or ())}
-    choice = {
-        "index": 0,
-        "text": "".join(spelled),
-        "logprobs": logprobs,
-        "finish_reason": "stop" if ended else "length",
-    }
+    choice = {"index": 0, "text": "".join(spelled), "logprobs": logprobs, "finish_reason": finish}
     return 200, {"object": "text_completion", "model": "stub", "choices": [choice]}
 
 
@@ -269,15 +263,13 @@ def main(arguments: Sequence[str]) -> None:
     stub = Stub(pair, given[1] if len(given) > 1 else "none")
     if port is not None:
         server(stub, pair.shape.characters, port).serve_forever()
-    out = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
-    out.write(json.dumps(asdict(stub.about)) + "\n")
-    for line in sys.stdin:
-        told = json.loads(line)
-        requests = [
-            Request(tuple(one["prompt"]), one["number"], one["options"], one["seed"]) for one in told["requests"]
-        ]
-        answers = [asdict(one) for one in stub.ask(requests, told["lookahead"])]
-        out.write(json.dumps({"answers": answers}) + "\n")
+    from spec_math.engines.drivers._lines import serve
+
+    def answered(requests: list[dict[str, Any]], lookahead: int) -> list[dict[str, Any]]:
+        asked = [Request(tuple(one["prompt"]), one["number"], one["options"], one["seed"]) for one in requests]
+        return [asdict(one) for one in stub.ask(asked, lookahead)]
+
+    serve(asdict(stub.about), answered)
 
 
 if __name__ == "__main__":

@@ -156,10 +156,9 @@ def cases_of(request: EngineRequest, about: About) -> list[Case]:
         speculative.append(replace(once, name=name, options=options, samples=samples // share))
     if not about.plain or lookahead == 0:
         return speculative
+    own = [case for case in speculative if case.name not in ("no seeds", "one prompt")]
     plain = [
-        replace(case, lookahead=0, samples=case.samples // (4 if case is main else 3), repeat=False)
-        for case in speculative
-        if case.name not in ("no seeds", "one prompt")
+        replace(case, lookahead=0, samples=case.samples // (4 if case is main else 3), repeat=False) for case in own
     ]
     return plain + speculative
 

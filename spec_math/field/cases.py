@@ -98,11 +98,10 @@ def choices(engine: Engine) -> list[Options]:
     """
     heats = [1.0, 0.5, 0.0] if "temperature" in engine.options else [1.0]
     heats = [1.0, 0.5] if "temperature > 0" in engine.options else heats
-    plain = [Options(heat) for heat in heats]
     filters = [PLAIN]
     filters += [Options(top_k=2)] if "top_k" in engine.options else []
     filters += [Options(top_p=0.8)] if "top_p" in engine.options else []
-    return [replace(kept, temperature=one.temperature) for one in plain for kept in filters]
+    return [replace(kept, temperature=heat) for heat in heats for kept in filters]
 
 
 def sweep(engine: Engine) -> Iterator[FieldCase]:

@@ -132,11 +132,8 @@ def last_acceptance(chances: list[Fraction]) -> list[Fraction]:
     >>> last_acceptance([Fraction(1, 2), Fraction(1, 3)])
     [Fraction(1, 3), Fraction(1, 3), Fraction(1, 3)]
     """
-    result, left = [], Fraction(1)
-    for chance in reversed(chances):
-        result.append(left * chance)
-        left *= 1 - chance
-    return [left, *reversed(result)]
+    # From the end of the block, the first coin that accepts is the first that does not reject.
+    return first_rejection([1 - chance for chance in reversed(chances)])[::-1]
 
 
 def decide_chain(targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Decisions:
@@ -206,12 +203,8 @@ def _drafted(draft: Model, lookahead: int) -> dict[Text, Any]:
     """Return the chances of the drafted chains that have one."""
     chances: dict[Text, Any] = {(): Fraction(1)}
     for _ in range(lookahead):
-        chances = {
-            (*text, token): chance * mass
-            for text, chance in chances.items()
-            for token, mass in enumerate(asarray(draft(text)))
-            if mass
-        }
+        rows = [(text, chance, enumerate(asarray(draft(text)))) for text, chance in chances.items()]
+        chances = {(*text, token): chance * mass for text, chance, row in rows for token, mass in row if mass}
     return chances
 
 
@@ -219,9 +212,8 @@ def _requests(texts: list[Text], target: Model, draft: Model) -> Requests:
     lookahead = len(texts[0])
     targets = [[asarray(target(text[:n])) for n in range(lookahead + 1)] for text in texts]
     drafts = [[asarray(draft(text[:n])) for n in range(lookahead)] for text in texts]
-    return Requests(
-        np.array(targets, dtype=np.float64), np.array(drafts, dtype=np.float64), np.array(texts, dtype=np.int64)
-    )
+    rows = np.array(targets, dtype=np.float64), np.array(drafts, dtype=np.float64)
+    return Requests(*rows, np.array(texts, dtype=np.int64))
 
 
 def _leading_to(numbers: Whole, lookahead: int, grid: int) -> Whole:

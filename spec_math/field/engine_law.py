@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from math import log
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from spec_math.language.model import Model
 from spec_math.pathwise.exploration import Explored, Partial
 from spec_math.pathwise.followed import SOURCES
 from spec_math.pathwise.loading import Loading, load_module
+from spec_math.samplers.judgement import beginnings
 from spec_math.samplers.walk import way_to
 from spec_math.scheme import is_index
 from spec_math.verdict import UNIT, Allowance, Lossy, Reason, Undecided, Verdict
@@ -132,22 +134,13 @@ def bound_of(engine: Engine, laws: tuple[Model, Model], options: Options, horizo
 
     That of `judged.token_bound` for the row with the smallest mass, at the temperature, once a token.
     """
-    least, size = 1.0, 2
-    for text in _texts(laws[0], horizon):
-        masses = np.asarray(asarray(laws[0](text)), dtype=np.float64)
-        least, size = min(least, float(masses[masses > 0].min())), len(masses)
+    size = len(asarray(laws[0](())))
+    texts = (text for length in range(horizon) for text in product(range(size), repeat=length))
+    rows = [np.asarray(asarray(laws[0](text)), dtype=np.float64) for text in texts]
+    least = min(float(row[row > 0].min()) for row in rows)
     # On a grid of k/2^b each coin is off by 2^-b at most; the token after the drafts is drawn by ideal noise.
     coarse = 0.0 if engine.grid is None else (horizon - 1) * 2.0**-engine.grid
     return token_bound(least, size, engine.unit, options.temperature or 1.0) * horizon + coarse
-
-
-def _texts(model: Model, horizon: int) -> list[Text]:
-    found: list[Text] = [()]
-    size = len(asarray(model(())))
-    for text in found:
-        if len(text) + 1 < horizon:
-            found += [(*text, token) for token in range(size)]
-    return found
 
 
 FLOAT32 = UNIT["float32"]
@@ -178,9 +171,8 @@ def judged(emitted: Mapping[Text, Any], target_model: Model, horizon: int, bound
             emitted=emitted[stray],
             path=getattr(emitted, "stray", ()),
         )
-    cut = shortened(emitted, horizon)
-    law, wanted = continued(cut, target_model, horizon), target_law(target_model, horizon)
-    return judge(law, wanted, bound, getattr(emitted, "paths", len(emitted)))
+    law = continued(beginnings(emitted, horizon), target_model, horizon)
+    return judge(law, target_law(target_model, horizon), bound, getattr(emitted, "paths", len(emitted)))
 
 
 def first_stray(emitted: Mapping[Text, Any], size: int) -> Text | None:
@@ -194,18 +186,6 @@ def first_stray(emitted: Mapping[Text, Any], size: int) -> Text | None:
 
 def _is_token(token: Any, size: int) -> bool:
     return is_index(token) and 0 <= token < size
-
-
-def shortened(emitted: Mapping[Text, Any], length: int) -> dict[Text, Any]:
-    """Return the law of the first `length` tokens of texts.
-
-    >>> shortened({(0, 1): 0.5, (0, 0): 0.25, (1,): 0.25}, 1)
-    {(0,): 0.75, (1,): 0.25}
-    """
-    cut: dict[Text, Any] = {}
-    for text, mass in emitted.items():
-        cut[text[:length]] = cut.get(text[:length], 0) + mass
-    return cut
 
 
 def total_variation(one: Mapping[Any, Any], other: Mapping[Any, Any]) -> float:

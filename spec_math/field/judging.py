@@ -11,9 +11,10 @@ from typing import Any
 from spec_math.block_level.lossless import continued, target_law
 from spec_math.field.cases import FieldCase, small, sweep
 from spec_math.field.engine import PLAIN, Edit, Engine
-from spec_math.field.engine_law import bound_of, engine_law, loaded, shortened, total_variation, verdict_on, wanted_of
+from spec_math.field.engine_law import bound_of, engine_law, loaded, total_variation, verdict_on, wanted_of
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.exploration import Partial
+from spec_math.samplers.judgement import beginnings
 from spec_math.verdict import Lossless, Lossy, Undecided, Verdict
 
 BUDGET = 20_000
@@ -63,9 +64,8 @@ def judged_case(engine: Engine, module: Any, case: FieldCase) -> Found:
     """Judge one case: the verdict in a word, the paths, and how far the first token and the first tokens are off."""
     laws = case.laws.models
     try:
-        found = engine_law(
-            engine, module, laws, case.lookahead, case.options, rounds=case.rounds, budget=BUDGET, grid=engine.grid
-        )
+        how = {"rounds": case.rounds, "budget": BUDGET, "grid": engine.grid}
+        found = engine_law(engine, module, laws, case.lookahead, case.options, **how)
     except ExploreError as error:
         return {"verdict": "undecided", "reason": str(error).splitlines()[0]}
     except Exception as error:  # whatever an engine raises is what is said of it
@@ -82,7 +82,7 @@ def judged_case(engine: Engine, module: Any, case: FieldCase) -> Found:
         wanted = wanted_of(engine, module, laws[0], case.options)
         bound = bound_of(replace(engine, grid=None), laws, case.options, horizon)
         for name, length in (("first token", 1), ("distance", horizon)):
-            emitted = continued(shortened(found, length), wanted, length)
+            emitted = continued(beginnings(found, length), wanted, length)
             off = total_variation(emitted, target_law(wanted, length))
             said[name] = in_fractions(off, bound)
     return said
@@ -122,11 +122,8 @@ def _kinds(failing: list[FieldCase]) -> list[FieldCase]:
 def _smallest(engine: Engine, module: Any, failing: FieldCase) -> list[Found]:
     """Return the smallest case whose law is wrong, and before it that which raises, if one comes first."""
     result: list[Found] = []
-    for case in (
-        [failing]
-        if engine.narrow
-        else small(failing.options, max(failing.lookahead, min(2, engine.most)), failing.rounds)
-    ):
+    most = max(failing.lookahead, min(2, engine.most))
+    for case in [failing] if engine.narrow else small(failing.options, most, failing.rounds):
         found = judged_case(engine, module, case)
         if found["verdict"] == "lossy" or (found["verdict"] == "raises" and not result):
             result.append({"case": str(case), **found})

@@ -33,46 +33,27 @@ def report(found: Found) -> str:
     small = found["smallest"][-1]
     if small["verdict"] == "lossy":
         title = f"the tokens emitted do not have the target's distribution at {small['case']}"
-        off = (
-            f"The total variation between the distribution of the emitted tokens and the target's is {small['distance']} "
-            f"(of the first token alone: {small['first token']})."
-        )
+        off = f"The total variation between the distribution of the emitted tokens and the target's is {small['distance']} (of the first token alone: {small['first token']})."
     else:
         title, off = f"it raises at {small['case']}", f"`{small['reason']}`"
     lines = [
-        f"# {found['name']}: {title}",
-        "",
+        f"# {found['name']}: {title}\n",
         f"- **Version**: {pinned(found)}" + (f", sha256 `{found['sha256']}`" if "sha256" in found else ""),
         f"- **File and function**: `{file}`, `{function}`",
-        f"- **Judged on**: {found['judged']}" + newest(found),
-        "",
-        "## Smallest case",
-        "",
+        f"- **Judged on**: {found['judged']}" + newest(found) + "\n",
+        "## Smallest case\n",
         f"{small['case'][0].upper()}{small['case'][1:]}. γ is the number of drafted tokens, T the temperature. The distributions are those "
-        f"of the next token, the same after every text. {off}",
-        "",
+        f"of the next token, the same after every text. {off}\n",
     ]
     lines += [f"Also: {IN_WORDS[one['verdict']]} at {one['case']}: {_what(one)}.\n" for one in found["smallest"][:-1]]
     lines += ["## Cause", "", *(one["cause"] for one in found["defects"]), ""]
     edits = [edit for one in found["defects"] for edit in one["mend"]]
     if edits:
-        lines += ["## Mend", "", _mended(found), "", "```diff"]
-        for old, new in edits:
-            lines += [f"-{line}" for line in old.strip("\n").split("\n")]
-            lines += [f"+{line}" for line in new.strip("\n").split("\n")]
-            lines.append("")
-        lines[-1] = "```"
-        lines.append("")
-    lines += [
-        "## How this was found",
-        "",
-        HOW_RESTATED if "restated" in found else HOW,
-        "",
-        "```",
-        f"spec-math audit {_quoted(found)}",
-        "```",
-        "",
-    ]
+        signed = [zip("-+", edit, strict=True) for edit in edits]
+        changed = ["\n".join(s + line for s, text in one for line in text.strip("\n").split("\n")) for one in signed]
+        lines += ["## Mend", "", _mended(found), "", "```diff", "\n\n".join(changed), "```", ""]
+    how = HOW_RESTATED if "restated" in found else HOW
+    lines += ["## How this was found", "", how, "", f"```\nspec-math audit {_quoted(found)}\n```", ""]
     return "\n".join(lines)
 
 
@@ -167,9 +148,8 @@ def page(recorded: Mapping[str, Found]) -> str:
     parts += [_details(found) for found in recorded.values() if found["verdict"] != "lossless"]
     undone = [found for found in recorded.values() if found["control"]["verdict"] != "lossy"]
     if undone:
-        parts.append(
-            f"\nThe judge did not find the control of these engines lossy: {', '.join(one['name'] for one in undone)}.\n"
-        )
+        names = ", ".join(one["name"] for one in undone)
+        parts.append(f"\nThe judge did not find the control of these engines lossy: {names}.\n")
     return TEMPLATE.read_text(encoding="utf-8").replace("{rows}", "".join(parts))
 
 
@@ -193,15 +173,9 @@ def by_design(found: Found) -> bool:
 
 def _row(found: Found) -> str:
     small = next((one for one in found["smallest"] if one["verdict"] == "lossy"), {})
-    cells = [
-        found["name"],
-        pinned(found),
-        found["rule"],
-        WORDS[found["verdict"]] + (", by design" if found["defects"] and by_design(found) else ""),
-        small.get("first token", ""),
-        small.get("distance", ""),
-        small.get("case", ""),
-    ]
+    design = ", by design" if found["defects"] and by_design(found) else ""
+    known = [small.get(name, "") for name in ("first token", "distance", "case")]
+    cells = [found["name"], pinned(found), found["rule"], WORDS[found["verdict"]] + design, *known]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -228,14 +202,10 @@ def _details(found: Found) -> str:
     edits = [edit for one in found["defects"] for edit in one["mend"]]
     if edits:
         rest = found["mended"]["cases"]
-        said = (
-            "With these changes the same code is lossless in all cases"
-            if not rest
-            else (
-                f"With these changes it is still {', '.join(sorted({one['verdict'] for one in rest}))} in {len(rest)} of "
-                f"{len(found['cases'])} cases, first for {rest[0]['case']}"
-            )
-        )
+        said = "With these changes the same code is lossless in all cases"
+        if rest:
+            still, many = ", ".join(sorted({one["verdict"] for one in rest})), f"{len(rest)} of {len(found['cases'])}"
+            said = f"With these changes it is still {still} in {many} cases, first for {rest[0]['case']}"
         lines += ["", f"{said}:", "", "```"]
         lines += [f"{old.strip()}\n    => {new.strip()}" for old, new in edits]
         lines += ["```"]
@@ -264,8 +234,7 @@ def listed() -> Listed:
     >>> len(listed())
     30
     """
-    found: Listed = json.loads((Path(__file__).parent / "functions.json").read_text(encoding="utf-8"))
-    return found
+    return json.loads((Path(__file__).parent / "functions.json").read_text(encoding="utf-8"))
 
 
 def functions_page(functions: Listed) -> str:
@@ -282,9 +251,8 @@ def functions_page(functions: Listed) -> str:
         for one in functions
     ]
     commands = [f"spec-math audit {one['function']} {one['options']}".strip() for one in functions]
-    counts = {word: many[word] for word in ("lossless", "lossy", "refused")}
     return (
-        FUNCTIONS_HEAD.format(**counts)
+        FUNCTIONS_HEAD.format_map(many)
         + "\n".join(rows)
         + "\n\n## The commands\n\nThe commands are in the order of the table. Run each in the folder of the package's source:\n\n```\n"
         + "\n".join(commands)

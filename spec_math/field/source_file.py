@@ -7,14 +7,14 @@ import os
 import sys
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any
 from unittest import mock
 
 from spec_math.files.place import executed, module_from
 from spec_math.pathwise.loading import replaced
+from spec_math.pathwise.stubs import Finder
 
 
 class EngineError(RuntimeError):
@@ -103,30 +103,12 @@ class _Absent:
         )
 
 
-class _Finder:
-    """Finds every module of one package, as a stand-in."""
-
-    def __init__(self, package: str) -> None:
-        self.package = package
-
-    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> ModuleSpec | None:
-        if name != self.package and not name.startswith(self.package + "."):
-            return None
-        return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        return _StandIn(spec.name, {})
-
-    def exec_module(self, _module: ModuleType) -> None:
-        return
-
-
 @contextmanager
 def _stood_in_for(package: str) -> Generator[None]:
     def own() -> list[str]:
         return [name for name in sys.modules if name == package or name.startswith(package + ".")]
 
-    finder, kept = _Finder(package), {name: sys.modules.pop(name) for name in own()}
+    finder, kept = Finder([package], lambda name: _StandIn(name, {})), {name: sys.modules.pop(name) for name in own()}
     sys.meta_path.insert(0, finder)  # type: ignore[arg-type]
     try:
         yield
@@ -177,7 +159,7 @@ def language_once() -> Generator[None]:
         return
     languages = (interpreter.tl, interpreter.tl.core)
 
-    def once(function: Any) -> _Kept:
+    def once(function: Any) -> Any:
         names = function.__globals__
         if id(names) not in looked_through:
             looked_through[id(names)] = names
@@ -185,7 +167,7 @@ def language_once() -> Generator[None]:
             seen = tuple(any(value is language for value in names.values()) for language in languages)
             if seen not in scopes:
                 scopes[seen] = put_in_place(function)
-        return _Kept()
+        return SimpleNamespace(restore=lambda: None)  # nothing yet after a launch
 
     def known_type(kind: Any) -> Any:
         name = kind.scalar.name
@@ -202,10 +184,3 @@ def language_once() -> Generator[None]:
         finally:
             for scope in reversed(scopes.values()):
                 scope.restore()
-
-
-class _Kept:
-    """State that the interpreter is given to restore after each launch: nothing yet."""
-
-    def restore(self) -> None:
-        return

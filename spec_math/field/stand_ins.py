@@ -20,13 +20,12 @@ def split(key: Key, many: int = 2) -> list[Key]:
     return [(*key, place) for place in range(many)]
 
 
-def uniform(key: Key, shape: Any = (), dtype: Any = float, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
+def uniform(key: Key, shape: Any = (), dtype: Any = float, minval: Any = 0.0, maxval: Any = 1.0) -> Any:  # noqa: ARG001
     """Draw uniforms; the same key draws the same ones, in calls of one shape.
 
     >>> bool((uniform((1,), (2,)) == uniform((1,), (2,))).all())
     True
     """
-    del dtype  # ideal
     found = _generator(key, shape).random(shape)
     return found if (minval, maxval) == (0.0, 1.0) else minval + (maxval - minval) * found
 
@@ -42,17 +41,16 @@ _SHAPES = 1 << 31
 """No key is split into so many."""
 
 
-def exponential(key: Key, shape: Any = (), dtype: Any = float) -> Any:
+def exponential(key: Key, shape: Any = (), dtype: Any = float) -> Any:  # noqa: ARG001
     """Draw exponentials of rate 1.
 
     >>> exponential((1,), (2,)).shape
     (2,)
     """
-    del dtype
     return _generator(key, shape).exponential(size=shape)
 
 
-def segment_min(data: Any, segment_ids: Any, num_segments: int, *, indices_are_sorted: bool = False) -> Any:
+def segment_min(data: Any, segment_ids: Any, num_segments: int, *, indices_are_sorted: bool = False) -> Any:  # noqa: ARG001
     """Return the least whole number of each segment; the largest for one that is empty. Others' segments are left out.
 
     That the segments come in order is a promise of the caller's, which changes no answer.
@@ -63,7 +61,6 @@ def segment_min(data: Any, segment_ids: Any, num_segments: int, *, indices_are_s
     >>> segment_min(np.array([3, 1, 2]), np.array([0, 0, 2]), 3).tolist()
     [1, 2147483647, 2]
     """
-    del indices_are_sorted
     data, ids = np.asarray(data), np.asarray(segment_ids)
     if data.dtype.kind not in "iub":
         raise TypeError(f"segment_min stands in for whole numbers alone; these are {data.dtype}")
@@ -189,8 +186,7 @@ class Unpinned:
         if name not in PINNING:
             return plain
 
-        def made(*args: Any, pin_memory: bool = False, **named: Any) -> Any:
-            del pin_memory
+        def made(*args: Any, pin_memory: bool = False, **named: Any) -> Any:  # noqa: ARG001
             return plain(*args, **named)
 
         return made

@@ -36,15 +36,10 @@ def study(name: str, source: Path | None, replaced: Sequence[tuple[str, str]], t
     words = [one["verdict"] for one in found]
     worst = max(words, key=lambda word: (CODES[word] == 1, CODES[word]))
     said = "; ".join(f"{one['name']}: {one['verdict']}" for one in found)
-    return Result(
-        "engine",
-        f"{name}: {worst}",
-        f"{said}. Drafts, options and distributions as below; nothing was sampled.",
-        tuple(_table(one) for one in found),
-        (),
-        tuple(Note(said, one["name"]) for one in found for said in _said(one, bool(edits))),
-        exit_code=CODES[worst],
-    )
+    text = f"{said}. Drafts, options and distributions as below; nothing was sampled."
+    tables = tuple(_table(one) for one in found)
+    notes = tuple(Note(said, one["name"]) for one in found for said in _said(one, bool(edits)))
+    return Result("engine", f"{name}: {worst}", text, tables, notes=notes, exit_code=CODES[worst])
 
 
 def _table(found: Found) -> Table:

@@ -86,7 +86,7 @@ class Atom:
     def settle(self, guard: Fraction) -> None:
         """Take part in a race with a guard added to the number: the same in every race, as it is one number."""
         if "guard" not in self._uses:
-            self.tape.ignore(guard)
+            self.tape.ignored += guard
         self._only("guard", guard, "raced both with and without a small number added")
 
     def constant(self, value: Any, shown: str) -> Fraction:

@@ -154,8 +154,5 @@ def _generators(tape: Tape, real: Any) -> tuple[list[Place], list[Any], list[tup
     classes = everywhere("torch", lambda value: value is real)
     found = [place for place in tape.places if type(held(place)) is real]
     twins = {id(held(place)): (watched(held(place).device), held(place)) for place in found}
-    return (
-        [*classes, *found],
-        [watched] * len(classes) + [twins[id(held(place))][0] for place in found],
-        [*twins.values()],
-    )
+    values = [watched] * len(classes) + [twins[id(held(place))][0] for place in found]
+    return [*classes, *found], values, [*twins.values()]

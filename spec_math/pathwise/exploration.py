@@ -100,8 +100,7 @@ def explore(
     walked = 0
     estimate = Estimate()
     with run.exploring():
-        for path in _told(paths(run), tape):
-            walked += 1
+        for walked, path in enumerate(_told(paths(run), tape), 1):
             masses[path.outcome] = masses.get(path.outcome, Fraction(0)) + path.mass
             with tape.unnoted():
                 estimate.at(walked, lambda: float(summed(masses.values())))

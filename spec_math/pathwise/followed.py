@@ -171,7 +171,7 @@ class Followed:
     def _fail_again(self, arguments: tuple[Any, ...], error: BaseException) -> None:
         """Walk a path that failed once more: what fails by chance is not seen, and no fault of the path."""
         log = list(self.tape.log)
-        self.tape.expect(log)
+        self.tape.before = log
         try:
             outcome = self._run(_Repeating(log[bool(arguments) :]), arguments)
         except (Exception, SystemExit) as again:
@@ -215,7 +215,7 @@ class Followed:
 
     def _repeat(self, path: Path) -> None:
         arguments, log, outcome = path
-        self.tape.expect(log)
+        self.tape.before = log
         again = self._run(_Repeating(log[bool(arguments) :]), arguments)
         if again != outcome:
             raise LeakError(

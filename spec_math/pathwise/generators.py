@@ -270,14 +270,9 @@ def _numba() -> list[Reader]:
     helper: Any = sys.modules.get("numba._helperlib")
     if helper is None:
         return []
-    return [
-        (
-            place,
-            lambda name=name: f"numba's own state of {name}, which compiled functions draw from; hand them uniforms",
-            lambda place=place: memory(place(), _NUMBA_BYTES),
-        )
-        for place, name in ((helper.rnd_get_np_state_ptr, "np.random"), (helper.rnd_get_py_state_ptr, "random"))
-    ]
+    said = "numba's own state of {}, which compiled functions draw from; hand them uniforms"
+    states = ((helper.rnd_get_np_state_ptr, "np.random"), (helper.rnd_get_py_state_ptr, "random"))
+    return [(at, partial(said.format, name), lambda at=at: memory(at(), _NUMBA_BYTES)) for at, name in states]
 
 
 _NUMBA_BYTES = MT19937_BYTES + 4 + 8
@@ -292,11 +287,5 @@ def _torch() -> list[Reader]:
     found = [torch.default_generator]
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         found += list(torch.cuda.default_generators)
-    return [
-        (
-            one,
-            lambda one=one: f"torch's default generator on {one.device}; follow it with torch_bridge.explore",
-            lambda one=one: one.get_state().numpy().tobytes(),
-        )
-        for one in found
-    ]
+    said = "torch's default generator on {}; follow it with torch_bridge.explore"
+    return [(one, partial(said.format, one.device), lambda one=one: one.get_state().numpy().tobytes()) for one in found]

@@ -302,6 +302,5 @@ def looked_up(atom: Atom, weights: Sequence[Any], summed: bool) -> int:
         raise ExploreError(f"explore does not follow choices by weights that sum to {float(sums[-1])}")
     if sums[0] >= 0 and all(low <= high for low, high in pairwise(sums)):
         return atom.cell(sums, f"choices by {atom.name}")
-    return bisect(
-        sums, uniform_of(atom) * sums[-1], 0, len(sums) - 1
-    )  # sums that do not rise are searched all the same
+    # Sums that do not rise are searched all the same.
+    return bisect(sums, uniform_of(atom) * sums[-1], 0, len(sums) - 1)

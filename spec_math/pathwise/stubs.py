@@ -104,22 +104,24 @@ class AbsentModule(Absent, ModuleType):
         self.__dict__.update(names)
 
 
-class _Finder:
-    """Finds every module of the packages that are stood in for, after all other finders have found nothing."""
+class Finder:
+    """Finds every module of some packages as a stand-in, which `make` makes of its name."""
 
-    def __init__(self, packages: Sequence[str], loading: Callable[[], bool]) -> None:
-        self._packages, self._loading = tuple(packages), loading
+    def __init__(self, packages: Sequence[str], make: Callable[[str], ModuleType]) -> None:
+        self._packages, self._make = tuple(packages), make
 
     def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> ModuleSpec | None:
+        """Return the spec of a module of the packages, and None for any other."""
         if not any(name == one or name.startswith(f"{one}.") for one in self._packages):
             return None
         return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        return AbsentModule(spec.name, {}, self._loading)
+        """Return the stand-in."""
+        return self._make(spec.name)
 
     def exec_module(self, _module: ModuleType) -> None:
-        return
+        """Run nothing: a stand-in has no code."""
 
 
 def _not_there(error: Exception) -> tuple[ModuleType | None, str]:
@@ -151,12 +153,10 @@ it; install a_package_of_nobody, or judge a function that does not use it
     """
     open_: list[bool] = [True]
     packages = tuple(dict.fromkeys([*packages, *(name.partition(".")[0] for name in given or {})]))
-    finder, before = _Finder(packages, lambda: bool(open_)), set(sys.modules)
-    sys.meta_path.append(finder)  # type: ignore[arg-type]
-    set_aside: dict[str, Any] = {}
+    finder, before = Finder(packages, lambda name: AbsentModule(name, {}, lambda: bool(open_))), set(sys.modules)
+    sys.meta_path.append(finder)  # type: ignore[arg-type] - after all finders that find what is there
+    set_aside = {name: sys.modules[name] for name in given or {} if name in sys.modules}
     for name, names in (given or {}).items():
-        if name in sys.modules:
-            set_aside[name] = sys.modules[name]
         sys.modules[name] = AbsentModule(name, names, lambda: bool(open_))
     lent: list[tuple[ModuleType, str]] = []
 

@@ -61,7 +61,7 @@ class Tape:
         self.asked = self.drawn = 0
         self.digits: set[int] = set()
         self.log: list[tuple[str, Hashable]] = []
-        self._before: list[tuple[str, Hashable]] | None = None
+        self.before: list[tuple[str, Hashable]] | None = None
         self.numbers: dict[Hashable, tuple[str, Any]] = {}
         self._alive = alive
         self._coin: Coin | None = None
@@ -145,7 +145,7 @@ class Tape:
         """End a path, and check that it did not stop short of a fork that an earlier path met."""
         if self.ordinary is not None:
             return
-        before, self._before = self._before, self.log
+        before, self.before = self.before, self.log
         if before is not None and len(self.log) < len(before) and before[: len(self.log)] == self.log:
             place, asked = len(self.log), before[len(self.log)][0]
             raise LeakError(f"with the same {place} answer(s), this run ended where the run before it asked {asked}")
@@ -161,17 +161,13 @@ class Tape:
     @contextmanager
     def on_ordinary(self, numbers: dict[Any, Any]) -> Generator[None]:
         """Hand out ordinary numbers while the block lasts, each where the path that was walked had that draw."""
-        kept = self.log, self.ignored, self.drawn, self.exact, self._before, self.digits
+        kept = self.log, self.ignored, self.drawn, self.exact, self.before, self.digits
         self.ordinary, self.digits = numbers, set()
         try:
             yield
         finally:
-            self.log, self.ignored, self.drawn, self.exact, self._before, self.digits = kept
+            self.log, self.ignored, self.drawn, self.exact, self.before, self.digits = kept
             self.ordinary = None
-
-    def expect(self, log: list[tuple[str, Hashable]]) -> None:
-        """Compare the next path with a given one, in place of the one before it."""
-        self._before = log
 
     def alive(self) -> list[Any]:
         """Return the generators that were alive before the first run: they could be drawn from unseen."""
@@ -183,10 +179,6 @@ class Tape:
         """Note a binary float that random numbers were compared with or drawn by: the law is a floating one."""
         self.exact = False
         self.digits.add(abs(number.numerator).bit_length())
-
-    def ignore(self, distance: Fraction) -> None:
-        """Note by how much, in total variation, a number of this path is off from the code's."""
-        self.ignored += distance
 
     def flip(self, asked: str, p: Fraction, of: Any = None) -> bool:  # noqa: ARG002
         """Fork in two; certain answers are no forks. `of` is for who records: the number asked about, and how."""
@@ -272,7 +264,7 @@ class Tape:
         return self._coin
 
     def _check(self, asked: str) -> None:
-        before, place = self._before, len(self.log)
+        before, place = self.before, len(self.log)
         if before is None or before[:place] != self.log:
             return
         if place >= len(before) or before[place][0] != asked:

@@ -158,7 +158,7 @@ class Uniform:
         if self.bends or (self.scale, self.shift) != (1, 0) or bound > LARGEST_GUARD:
             raise ExploreError(f"{atom.name} is kept above {least}; explore follows small bounds alone")
         low, high = (edge / (1 if atom.bits is None else 1 << atom.bits) for edge in (atom.low, atom.high))
-        atom.tape.ignore(max(Fraction(0), min(bound, high) - low) / (high - low))
+        atom.tape.ignored += max(Fraction(0), min(bound, high) - low) / (high - low)
         return self
 
     def __float__(self) -> float:

@@ -37,8 +37,7 @@ def plain(outcome: Any) -> Any:
         outcome = outcome.tolist()
     if isinstance(outcome, list | tuple):
         listed: list[Any] = list(outcome)
-        scalar = [hasattr(entry, "item") and getattr(entry, "ndim", 0) == 0 for entry in listed]
-        outcome = tuple(entry.item() if plain else entry for entry, plain in zip(listed, scalar, strict=True))
+        outcome = tuple(one.item() if hasattr(one, "item") and not getattr(one, "ndim", 0) else one for one in listed)
     entries: tuple[Any, ...] = outcome if isinstance(outcome, tuple) else (outcome,)
     if all(entry is None or isinstance(entry, _SIMPLE) for entry in entries):
         return outcome
@@ -60,8 +59,7 @@ def broken(outcome: Any, case: Case) -> Fault | None:
         tuples = " or tuple of them" if case.lookahead else ""
         return Fault("form", f"emitted {shown!r}, which is not a token index{tuples}")
     if not case.lookahead and len(outcome) != 1:
-        said = f"emitted {outcome} instead of one token; give a lookahead to judge blocks of tokens"
-        return Fault("form", said)
+        return Fault("form", f"emitted {outcome} instead of one token; give a lookahead to judge blocks of tokens")
     strays = [token for token in outcome if not 0 <= token < case.size]
     if not strays:
         return None
@@ -111,9 +109,8 @@ class Answers:
             return ""
         length = next(iter(self.lengths))
         if length == lookahead + 1 and len(self.tails) == 1:
-            return (
-                f"after the first token that is not a draft, only {min(self.tails)} follows; if it is padding, strip it"
-            )
+            tail = min(self.tails)
+            return f"after the first token that is not a draft, only {tail} follows; if it is padding, strip it"
         asked = "with a lookahead, return all emitted tokens, the accepted drafts first"
         if length == 1 and not self.listed:
             return f"every answer is a single number; {asked}"

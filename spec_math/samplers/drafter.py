@@ -40,10 +40,8 @@ def check_drafter(drafter: Callable[[], tuple[int | None, Any]], **options: Any)
     except ExploreError as error:
         return Undecided(Reason.RANDOMNESS_NOT_SEEN, str(error))
     if isinstance(found, Partial):
-        left = float(found.unexplored)
-        return Undecided(
-            Reason.BUDGET, f"{found.paths:,} paths left {left:.3g} of the mass unexplored; raise the budget"
-        )
+        left = f"{found.paths:,} paths left {float(found.unexplored):.3g} of the mass unexplored"
+        return Undecided(Reason.BUDGET, f"{left}; raise the budget")
     return _judged(found, found.paths, float(found.ignored))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -315,8 +315,8 @@ def _coarser(subject: Subject, case: Case, found: Walk, joint: Any) -> Undecided
     )
 
 
-def beginnings(law: Law, size: int = 1) -> Law:
-    """Return the law of the first tokens of texts."""
+def beginnings(law: Mapping[Text, Any], size: int = 1) -> Law:
+    """Return the law of the first `size` tokens of texts."""
     result: Law = {}
     for text, mass in law.items():
         result[text[:size]] = result.get(text[:size], 0) + mass
@@ -393,9 +393,8 @@ def of_each_draft(case: Case, judged: Callable[[Case], Judgement]) -> Judgement:
     last = done[-1]
     walk = replace(last.walk, paths=sum(one.walk.paths for one in done))
     evidence = tuple(make for one in done if isinstance(one.verdict, Lossless) for make in one.verdict.evidence)
-    return replace(
-        last, walk=walk, bound=max(one.bound for one in done), verdict=replace(last.verdict, evidence=evidence)
-    )
+    verdict = replace(last.verdict, evidence=evidence)
+    return replace(last, walk=walk, bound=max(one.bound for one in done), verdict=verdict)
 
 
 DIGITS = {"float32": 24, "float16": 11, "bfloat16": 8}

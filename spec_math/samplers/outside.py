@@ -336,9 +336,8 @@ def _serve(file: str, name: str, kind: str) -> None:
         emitted = (ctypes.c_int * (len(drafts) + 1))()
         given = (ctypes.c_int * len(drafts))(*drafts), (number * len(uniforms))(*uniforms), size, len(drafts), emitted
         told = function(*masses, *given)
-        sys.stdout.write(
-            json.dumps({"tokens": emitted[:told]} if 0 <= told <= len(drafts) + 1 else {"returned": told}) + "\n"
-        )
+        answer = {"tokens": emitted[:told]} if 0 <= told <= len(drafts) + 1 else {"returned": told}
+        sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 
 

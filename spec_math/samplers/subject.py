@@ -50,9 +50,7 @@ def _floats(name: str) -> Numbers:
 FRACTIONS = Numbers("Fractions", lambda rows: np.array(rows, dtype=object), tuple, 0.0)
 NUMBERS: dict[str, Numbers] = {
     "fractions": FRACTIONS,
-    "float64": _floats("float64"),
-    "float32": _floats("float32"),
-    "float16": _floats("float16"),
+    **{name: _floats(name) for name in ("float64", "float32", "float16")},
     "lists": Numbers("lists of floats", lambda rows: in_float64(rows).tolist(), list, 2.0**-53),
 }
 

@@ -122,7 +122,6 @@ class Draws:
         if weights is None or self._tags.any_in(weights):
             raise ExploreError("explore does not follow multinomial of random weights")
         place, drawn = self._drawing(func, args, kwargs)
-        self._tape.exact = False
         replaced = bool(kwargs.get("replacement", args[2] if len(args) > 2 else False))
         rows = weights.detach().double().reshape(-1, weights.shape[-1]).tolist()
         size, laws = int(drawn.shape[-1]), [[Fraction(mass) for mass in masses] for masses in rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from itertools import accumulate
 from typing import Any
 
 import torch
@@ -236,9 +237,7 @@ class Answers:
         places = torch.arange(len(answers)).reshape(product.shape).movedim(dim, -1)
         found: dict[int, _Answer] = {}
         for row in places.reshape(-1, places.shape[-1]).tolist():
-            before: _Answer | None = None
-            for place in row:
-                before = found[place] = answers[place] if before is None else _both(before, answers[place])
+            found |= zip(row, accumulate([answers[place] for place in row], _both), strict=True)
         return self._kept(product, [found[place] for place in range(len(answers))])
 
     def _kept(self, mask: torch.Tensor, answers: list[_Answer]) -> torch.Tensor:

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -32,13 +33,10 @@ def _is_infinite(entry: Any) -> bool:
 
 
 _OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
+    **{name: getattr(operator, name) for name in ("add", "sub", "mul", "pow")},
     "div": operator.truediv,
     "__rsub__": lambda a, b: b - a,
     "__rdiv__": lambda a, b: b / a,
-    "pow": operator.pow,
 }
 _OF_ONE: dict[str, Callable[[Any], Any]] = {
     "neg": operator.neg,
@@ -106,12 +104,8 @@ class Uses:
         """cumprod: products of random numbers, each of which is gone through on a stated grid."""
         tensor, dim = args[0], kwargs.get("dim", args[1] if len(args) > 1 else None)
         rows = tensor.movedim(dim, -1)
-        entries: list[Any] = []
-        for row in rows.reshape(-1, rows.shape[-1]):
-            product: Any = None
-            for entry in self._row(row):
-                product = entry if product is None else product * entry
-                entries.append(product)
+        flat = rows.reshape(-1, rows.shape[-1])
+        entries = [product for row in flat for product in accumulate(self._row(row), operator.mul)]
         base = self._tags.without(rows).contiguous()
         return self._tags.put(base, entries).movedim(-1, dim)
 

@@ -45,22 +45,37 @@ def serve(about: dict[str, Any], answered: Answered) -> None:
         told({"answers": answered(requests, LOOKAHEAD if lookahead is None else lookahead)})
 
 
-def by_lookahead(command: Sequence[str]) -> Answered:
-    """Answer each lookahead by a process of its own: the command, with the lookahead as its last argument."""
+def by_lookahead(start: Callable[[int], Any], answers: Callable[[Any, list[dict[str, Any]]], Any]) -> Answered:
+    """Answer each lookahead by an engine that is started for it, and started again after an answer that failed."""
     own = dict[int, Any]()
 
     def answered(requests: list[dict[str, Any]], lookahead: int) -> list[dict[str, Any]]:
         if lookahead not in own:
-            whole = [*command, str(lookahead)]
-            own[lookahead] = subprocess.Popen(whole, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            own[lookahead].stdout.readline()
-        process = own[lookahead]
-        process.stdin.write(json.dumps({"requests": requests, "lookahead": lookahead}) + "\n")
-        process.stdin.flush()
-        line = process.stdout.readline()
-        answers = json.loads(line)["answers"] if line else [{"failed": "the engine ended"}] * len(requests)
-        if any("failed" in one for one in answers):  # what is left of it is not to be trusted
-            own.pop(lookahead).kill()
-        return answers
+            own[lookahead] = start(lookahead)
+        found = answers(own[lookahead], requests)
+        if any("failed" in one for one in found):  # what is left of it is not to be trusted
+            del own[lookahead]
+        return found
 
     return answered
+
+
+def by_process(command: Sequence[str]) -> Answered:
+    """Answer each lookahead by a process of its own: the command, with the lookahead as its last argument."""
+
+    def start(lookahead: int) -> Any:
+        pipe, whole = subprocess.PIPE, [*command, str(lookahead)]
+        process: Any = subprocess.Popen(whole, text=True, stdin=pipe, stdout=pipe)
+        process.stdout.readline()
+        return process
+
+    def answers(process: Any, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        process.stdin.write(json.dumps({"requests": requests, "lookahead": None}) + "\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        found = json.loads(line)["answers"] if line else [{"failed": "the engine ended"}] * len(requests)
+        if any("failed" in one for one in found):
+            process.kill()
+        return found
+
+    return by_lookahead(start, answers)

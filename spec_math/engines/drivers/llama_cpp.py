@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from _gguf import write_gguf
-from _lines import characters_of, serve
+from _lines import by_lookahead, characters_of, serve
 
 NEUTRAL = {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "repeat_last_n": 4096, "cache_prompt": True}
 ORDER = ["penalties", "temperature", "min_p", "top_k", "top_p"]
@@ -61,19 +61,17 @@ def answered(url: str, asked: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Read requests and write answers until the input ends."""
-    pair, servers = Path(sys.argv[1]), dict[int, Any]()
+    pair = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(8) as pool:
         files = {part: f"{place}/{part}.gguf" for part in ("target", "draft")}
         for part, file in files.items():
             write_gguf(pair / part, characters_of(pair)[0], Path(file))
 
-        def asked(requests: list[dict[str, Any]], lookahead: int) -> list[dict[str, Any]]:
-            if lookahead not in servers:
-                servers[lookahead] = served(files, lookahead)
-            address = servers[lookahead].listening_address
-            return list(pool.map(partial(answered, address), requests))
+        def asked(server: Any, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+            return list(pool.map(partial(answered, server.listening_address), requests))
 
-        serve({"engine": "llama.cpp", "version": f"xllamacpp {version('xllamacpp')}", "logprobs": "raw"}, asked)
+        about = {"engine": "llama.cpp", "version": f"xllamacpp {version('xllamacpp')}", "logprobs": "raw"}
+        serve(about, by_lookahead(partial(served, files), asked))
 
 
 if __name__ == "__main__":

@@ -11,19 +11,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from _lines import characters_of, serve
+from _lines import by_lookahead, characters_of, serve
 
 NAMES = {"temperature", "top_k", "top_p", "min_p", "presence_penalty", "frequency_penalty", "logit_bias"}
 
 
 def runner(module: Any, pair: Path, lookahead: int) -> Any:
     """Return a runner."""
-    models = [
-        module.Which.Plain(model_id=str(pair / part), arch=module.Architecture.Llama, dtype=module.ModelDType.F32)
-        for part in ("target", "draft")
-    ]
-    given = {"which_draft": models[1], "speculative_gamma": lookahead} if lookahead else {}
-    return module.Runner(which=models[0], no_paged_attn=True, **given)
+    plain = partial(module.Which.Plain, arch=module.Architecture.Llama, dtype=module.ModelDType.F32)
+    target, draft = (plain(model_id=str(pair / part)) for part in ("target", "draft"))
+    given = {"which_draft": draft, "speculative_gamma": lookahead} if lookahead else {}
+    return module.Runner(which=target, no_paged_attn=True, **given)
 
 
 def answered(module: Any, own: Any, tokens_of: tuple[str, bool], asked: dict[str, Any]) -> dict[str, Any]:
@@ -49,20 +47,15 @@ def answered(module: Any, own: Any, tokens_of: tuple[str, bool], asked: dict[str
 def main() -> None:
     """Read requests and write answers until the input ends."""
     mistralrs: Any = import_module("mistralrs")
-    pair, runners = Path(sys.argv[1]), dict[int, Any]()
+    pair = Path(sys.argv[1])
     tokens_of = characters_of(pair)
     with ThreadPoolExecutor(8) as pool:
 
-        def asked(requests: list[dict[str, Any]], lookahead: int) -> list[dict[str, Any]]:
-            if lookahead not in runners:
-                runners[lookahead] = runner(mistralrs, pair, lookahead)
-            own = runners[lookahead]
-            found = list(pool.map(partial(answered, mistralrs, own, tokens_of), requests))
-            if any("failed" in one for one in found):  # what is left of it is not to be trusted
-                del runners[lookahead]
-            return found
+        def asked(own: Any, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+            return list(pool.map(partial(answered, mistralrs, own, tokens_of), requests))
 
-        serve({"engine": "mistralrs", "version": version("mistralrs"), "seeds": False}, asked)
+        about = {"engine": "mistralrs", "version": version("mistralrs"), "seeds": False}
+        serve(about, by_lookahead(partial(runner, mistralrs, pair), asked))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ lookahead gets a pipeline of its own.
 import subprocess
 import sys
 import tempfile
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -56,18 +57,18 @@ def main() -> None:
     openvino: Any = import_module("openvino")
     genai: Any = import_module("openvino_genai")
     with tempfile.TemporaryDirectory() as folder:
-        place, own = Path(folder), dict[int, Any]()
+        place = Path(folder)
+        pipelines = cache(partial(pipeline, genai, place))
         converted(Path(sys.argv[1]), place)
 
         def asked(requests: list[dict[str, Any]], lookahead: int) -> list[dict[str, Any]]:
             missing = MISSING & set(requests[0]["options"])
             if missing:
                 return [{"refused": f"OpenVINO GenAI has no {', '.join(sorted(missing))}"} for _ in requests]
-            if lookahead not in own:
-                own[lookahead] = pipeline(genai, place, lookahead)
+            own = pipelines(lookahead)
             prompts = [openvino.Tensor([one["prompt"]]) for one in requests]
             try:
-                found = own[lookahead].generate(prompts, [config(genai, one, lookahead) for one in requests])
+                found = own.generate(prompts, [config(genai, one, lookahead) for one in requests])
             except Exception as error:  # a setting that is not taken, or whatever breaks inside
                 return [{"refused": f"{type(error).__name__}: {error}"[:300]} for _ in requests]
             return [{"tokens": list(one.m_generation_ids[0])} for one in found]

@@ -11,7 +11,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
-from _lines import by_lookahead, characters_of, serve
+from _lines import by_process, characters_of, serve
 
 CONFIG = json.loads(sys.argv[2]) if len(sys.argv) > 2 else {}
 
@@ -70,7 +70,7 @@ def main() -> None:
         own = (*started(pair, int(sys.argv[3])), characters_of(pair)[0])
         serve(about, lambda requests, _: answered(*own, requests))
     else:
-        serve(about, by_lookahead([sys.executable, sys.argv[0], sys.argv[1], json.dumps(CONFIG)]))
+        serve(about, by_process([sys.executable, sys.argv[0], sys.argv[1], json.dumps(CONFIG)]))
 
 
 if __name__ == "__main__":

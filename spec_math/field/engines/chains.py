@@ -213,9 +213,8 @@ def _run_tightwad(module: Any, step: Step) -> Sequence[int]:
     tokens = [int(torch.multinomial(torch.tensor(row), 1)) if drawn else row.index(max(row)) for row in rows]
     tops = [(token, row[token]) for token, row in zip(tokens, rows, strict=True)]
     masses = [log(row[x]) if row[x] else -1e9 for row, x in zip(rows, drafts, strict=False)]
-    reported = [
-        module.TargetLogprob(top, log(mass), known) for (top, mass), known in zip(tops, [*masses, None], strict=True)
-    ]
+    told = zip(tops, [*masses, None], strict=True)
+    reported = [module.TargetLogprob(top, log(mass), known) for (top, mass), known in told]
     return _tokens(module.verify_stochastic(_given(module, step, drafts), reported))
 
 
@@ -249,8 +248,8 @@ def _reported(step: Step, alternatives: bool) -> list[dict[str, Any]]:
         row = list(step.target((*step.text, *tokens)))
         tokens.append(int(torch.multinomial(torch.tensor(row), 1)))
         others = [{"id": token, "logprob": log(mass)} for token, mass in enumerate(row) if mass]
-        content.append({"id": tokens[-1], "logprob": log(row[tokens[-1]])})
-        content[-1]["top_logprobs"] = others if alternatives else []
+        told = {"id": tokens[-1], "logprob": log(row[tokens[-1]]), "top_logprobs": others if alternatives else []}
+        content.append(told)
     return content
 
 

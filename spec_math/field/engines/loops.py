@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -109,7 +111,7 @@ GPT_FAST = Engine(
 
 
 def _run_jaymody(module: Any, step: Step) -> Sequence[int]:
-    module.tqdm = _Quiet
+    module.tqdm = _quiet
 
     def rows(law: Model) -> Any:
         def answers(ids: Any) -> Any:
@@ -123,16 +125,9 @@ def _run_jaymody(module: Any, step: Step) -> Sequence[int]:
     return found[len(prompt) :].tolist()
 
 
-class _Quiet:
-    def __init__(self, **_: Any) -> None: ...
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def update(self, _: int) -> None:
-        """Show no progress."""
+def _quiet(**_: Any) -> Any:
+    """Return a progress bar that shows nothing."""
+    return nullcontext(SimpleNamespace(update=int))
 
 
 JAYMODY = Engine(

@@ -98,15 +98,10 @@ FILTERS = Defect(
         "class RejectionSampler(nn.Module):",
     ),
 )
-GIVEN: dict[str, dict[str, Any]] = {
-    "lmdeploy.messages": {},
-    "lmdeploy.pytorch.envs": {},
-    "lmdeploy.pytorch.messages": {},
-    "lmdeploy.pytorch.engine.engine": {"Engine": None},
-    "lmdeploy.pytorch.engine.engine_instance": {"EngineInstance": None},
-    "lmdeploy.pytorch.engine.guided_process": {},
-    "lmdeploy.pytorch.backends": {},
-}
+UNUSED = ("messages", "pytorch.envs", "pytorch.messages", "pytorch.engine.guided_process", "pytorch.backends")
+GIVEN: dict[str, dict[str, Any]] = {f"lmdeploy.{one}": {} for one in UNUSED}
+GIVEN["lmdeploy.pytorch.engine.engine"] = {"Engine": None}
+GIVEN["lmdeploy.pytorch.engine.engine_instance"] = {"EngineInstance": None}
 
 
 def _engine(name: str, greedy: bool) -> Engine:
@@ -138,10 +133,6 @@ BESIDE = (
 )
 
 
-def _uniforms(like: torch.Tensor) -> torch.Tensor:
-    return torch.rand_like(like)
-
-
 def _run_neuronx(module: Any, step: Step) -> Sequence[int]:
     decoder = object.__new__(module.NeuronFusedSpecModel)
     decoder.config = SimpleNamespace(pad_token_id=-1)
@@ -163,7 +154,7 @@ NEURONX = Engine(
     run=_run_neuronx,
     control=Edit("sliced_target_probs - adjusted_draft_probs", "sliced_target_probs"),
     stubs=("neuronx_distributed", "torch_xla", "transformers", *(f"{OWN}.{name}" for name in BESIDE)),
-    given={f"{OWN}.modules.generation.sampling": {"rand_like": _uniforms}},
+    given={f"{OWN}.modules.generation.sampling": {"rand_like": torch.rand_like}},
     edits=(Edit(f"import {OWN}.modules.autobucketing as autobucketing", "autobucketing = None"),),
 )
 

@@ -40,10 +40,7 @@ def kernel_of(module: ModuleType, *, block: bool = False) -> Kernel:
         sums = masses.cumsum(axis=-1)
         guesses = np.ceil(sums[:, :-1] / sums[:, -1:] * GRID).astype(np.int64).ravel()
         ends = cuts_by_kind(below, guesses, GRID, number[request] * size + token).reshape(many, size - 1)
-        return [
-            [Fraction(int(k), GRID) for k in row]
-            for row in np.diff(ends, axis=1, prepend=np.zeros((many, 1), np.int64), append=np.full((many, 1), GRID))
-        ]
+        return [[Fraction(int(k), GRID) for k in row] for row in np.diff(ends, axis=1, prepend=0, append=GRID)]
 
     return Kernel(rule, GRID, emit, following)
 

@@ -61,15 +61,11 @@ def drafted_tree(
     strays = [token for path in paths for token in path if not 0 <= token < size]
     if strays:
         raise ValueError(f"the token {strays[0]} of a drafted path is outside 0..{size - 1}")
-    depth = max(map(len, paths))
-    candidates = torch.full((len(paths), depth + 1), fill)
-    logits = torch.empty(len(paths), depth + 1, size, dtype=dtype)
-    last = _row(target, max(paths, key=len), dtype)
-    for place, path in enumerate(paths):
-        candidates[place, : len(path) + 1] = torch.tensor([0, *path])
-        for length in range(depth + 1):
-            logits[place, length] = _row(target, path[:length], dtype) if length <= len(path) else last
-    return DraftedTree(candidates, logits)
+    longest = max(paths, key=len)
+    candidates = [[0, *path, *[fill] * (len(longest) - len(path))] for path in paths]
+    prefixes = [[path[:n] if n <= len(path) else longest for n in range(len(longest) + 1)] for path in paths]
+    logits = [torch.stack([_row(target, prefix, dtype) for prefix in row]) for row in prefixes]
+    return DraftedTree(torch.tensor(candidates), torch.stack(logits))
 
 
 def _row(target: Model, prefix: Text, dtype: torch.dtype) -> torch.Tensor:

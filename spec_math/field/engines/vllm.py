@@ -134,13 +134,9 @@ def parts() -> dict[str, dict[str, Any]]:
     def log1p(x: Any) -> Any:
         return tensor(language, np.log1p(x.handle.data), x.dtype)
 
+    units = {"triton": triton, "tl": language, "tldevice": SimpleNamespace(log1p=log1p), "HAS_TRITON": True}
     return {
-        "vllm.triton_utils": {
-            "triton": triton,
-            "tl": language,
-            "tldevice": SimpleNamespace(log1p=log1p),
-            "HAS_TRITON": True,
-        },
+        "vllm.triton_utils": units,
         "vllm.logger": {"init_logger": logging.getLogger},
         "vllm.model_executor.warmup.jit_warmup_triton_helper": {"triton_kernel_dispatcher_with_warmup": _dispatcher},
     }

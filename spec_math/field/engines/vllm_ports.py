@@ -225,8 +225,7 @@ def topp_mask(logits: Any, least: Any, replace_val: float) -> Any:
     >>> topp_mask(np.log([[0.5, 0.25, 0.25]]), np.array([0.4]), 0.0).round(2).tolist()
     [[-0.69, 0.0, 0.0]]
     """
-    masses = np.exp(logits - logits.max(-1, keepdims=True))
-    masses = masses / masses.sum(-1, keepdims=True)
+    masses = stand_ins.softmax(logits)
     order = np.argsort(-masses, kind="stable")
     sorted_ = np.take_along_axis(masses, order, -1)
     kept = np.take_along_axis(np.cumsum(sorted_, -1) - sorted_ < least[:, None], np.argsort(order, -1), -1)
