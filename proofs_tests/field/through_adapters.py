@@ -26,7 +26,7 @@ OF_THE_CALL = ("--stub", "--returns", "--set", "--roles", "--shape")
 
 
 def judged(*words: str) -> tuple[str, str]:
-    """Run the command audit; return what came of it, and the last line that it said."""
+    """Run the command audit; return what came of it, and the first line that it said."""
     try:
         done = subprocess.run([AUDIT, "audit", *words], capture_output=True, text=True, timeout=LIMIT)
     except subprocess.TimeoutExpired:

@@ -110,14 +110,19 @@ import random, nobody_random
 from fractions import Fraction
 from nobody_types import Logits
 
-SCALE = FACTOR = 2
+SCALE = 2
+FACTOR = [1]
+FACTOR[0] = 2
+FACTOR.append(SCALE)
+FIRST = FACTOR.pop(0)
+FACTOR[0] *= FIRST // 2
 
 class Head(kernels.Module):
     pass
 
 class Result:
     def __init__(self, tokens):
-        self.tokens = tokens * FACTOR
+        self.tokens = tokens * FACTOR[0]
 
 def ratio(p: Logits, q: kernels.Tensor) -> Head:
     return Fraction(p, q)
@@ -145,10 +150,13 @@ def test_a_function_is_cut_out_of_a_file_that_cannot_be_imported(tmp_path: Path)
         found = load_sampler(f"{place}:{name}")
         assert found.value(*([SimpleNamespace(scale=2)] if "." in name else []), 6, 2) == value
         assert found.note == (
-            f"Only {name} and what it uses was loaded, because cut_out cannot be imported: No module named "
-            "'nobody_kernels'; --stub nobody_kernels,nobody_random,nobody_types stands in for what is missing, if it "
-            "is not really used"
+            f"Only {name} and what it uses was loaded, and what else the file does is not seen, because cut_out cannot "
+            "be imported: No module named 'nobody_kernels'; --stub nobody_kernels,nobody_random,nobody_types stands in "
+            "for what is missing, if it is not really used"
         )
+    place.write_text(CUT.replace("FACTOR[0] = 2", "FACTOR[0] = kernels.FACTOR"))
+    with pytest.raises(ValueError, match=r"cut_out.py cannot be imported"):
+        load_sampler(f"{place}:step")  # what it uses is changed by what is missing
     # The controls: what uses a missing package is not cut out, and nothing is where the file can be imported.
     for name in ("fused", "Head"):
         with pytest.raises(ValueError, match=r"cut_out.py cannot be imported: .*--stub nobody_kernels,nobody_random"):

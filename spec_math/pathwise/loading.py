@@ -212,7 +212,10 @@ class _Replacing(SourceFileLoader):
 
 
 def _used(tree: ast.Module, name: str) -> list[ast.stmt]:
-    """Return the statements of a module that define a name and all that it uses, but in annotations."""
+    """Return the statements of a module that define a name and all that it uses, but in annotations.
+
+    A statement that is no definition belongs to them where it mentions one of these names: it may change its value.
+    """
     needed, size, kept = {name.partition(".")[0]}, 0, dict[int, ast.stmt]()
     while size < len(needed):
         size = len(needed)
@@ -222,9 +225,11 @@ def _used(tree: ast.Module, name: str) -> list[ast.stmt]:
                 own.names = [one for one in statement.names if _defined(one) & {"*", *needed}]
                 if own.names:
                     kept[at] = own
-            elif _defined(statement) & needed:
+                continue
+            used = {one.id for one in _parts(statement) if isinstance(one, ast.Name)}
+            if (_defined(statement) if hasattr(statement, "name") else _defined(statement) | used) & needed:
                 kept[at] = statement
-                needed |= {one.id for one in _parts(statement) if isinstance(one, ast.Name)}
+                needed |= used
     return [*ast.parse("from __future__ import annotations").body, *(kept[at] for at in sorted(kept))]
 
 
@@ -367,7 +372,7 @@ def load_sampler(
     except ValueError:
         raise
     except Exception as error:  # whatever a module does when imported
-        note = f"Only {attribute} and what it uses was loaded, because {error}"
+        note = f"Only {attribute} and what it uses was loaded, and what else the file does is not seen, because {error}"
         try:
             module = load_module(root, name, replace(how, alone=attribute))
         except Exception:

@@ -163,7 +163,7 @@ def _coefficient(one: Polynomial, variable: int, power: int, left: int = 0) -> P
 
 
 def _as_facts(one: Polynomial, known: Sequence[tuple[Polynomial, frozenset[int]]]) -> tuple[list[int], Any]:
-    """Return a polynomial as a product of facts of one sign, by their places, and a number; None where it is none."""
+    """Return the places of facts of one sign whose product times a number is a polynomial, and the number, if any."""
     places: list[int] = []
     for place, (own, signs) in enumerate(known):
         while signs in (UP, DOWN) and _degree(own) and (quotient := over(one, own)) is not None:
