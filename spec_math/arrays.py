@@ -220,7 +220,7 @@ def divided_in_float64(row: Array) -> Array:
     >>> divided_in_float64(np.array([0.25, 0.75], dtype=np.float16)).tolist()
     [0.25, 0.75]
     """
-    wide = _widened(row)
+    wide = row.double() if is_torch_array(row) else row.astype(np.float64, copy=False)
     return wide / wide.sum()
 
 

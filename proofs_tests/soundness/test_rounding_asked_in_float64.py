@@ -26,6 +26,9 @@ DRAFT = np.array([0.25, 0.5, 0.25]).astype(ml_dtypes.bfloat16)
 COARSE = np.array([0.2, 0.3, 0.5]).astype(ml_dtypes.bfloat16)
 
 
+NEARLY = 2.0**-40
+
+
 def target(_prefix: Any) -> Array:
     return TARGET
 
@@ -198,3 +201,22 @@ def test_a_small_mistake_of_a_block_is_lossy_in_half_precision() -> None:
         assert isinstance(verdict, Lossless)
         again = lambda coin, text, chance=chance: block(coin, *finer, text, chance)  # noqa: E731
         assert isinstance(asked_in_float64(verdict, again, finer[0], 1), expected)
+
+
+@pytest.mark.parametrize("kind", ["bfloat16", "float16", "float32"])
+def test_tensors_are_asked_in_float64_too(kind: str) -> None:
+    """A tie that float32 makes and float64 does not: the program is wrong on ties alone."""
+    torch = pytest.importorskip("torch")
+    laws = ([0.75, 0.25, 0.0], [0.75, 0.25, NEARLY if kind != "float16" else 2.0**-24])
+    seen = set()
+
+    def verify(coin: Any, tokens: Any, target: Any, draft: Any) -> int:
+        seen.add(str(target.dtype))
+        if target[0] == draft[0] and target.dtype != getattr(torch, kind):
+            return coin.draw([0.999, 0.001, 0])
+        return coin.draw([0.75, 0.25, 0.0])
+
+    t, d = (torch.tensor(law, dtype=torch.float64).to(getattr(torch, kind)) for law in laws)
+    verdict = check_lossless(verify, t, d, k=1)
+    assert isinstance(verdict, Lossless), str(verdict)
+    assert seen == {f"torch.{kind}", "torch.float64"}
