@@ -89,7 +89,7 @@ def judged(
             Reason.ROUNDING,
             f"the total variation is {float(distance):.3g} without the small numbers that keep a logarithm finite; "
             f"they change the distribution by up to {allowed.left_out:.3g}, and a verdict tolerates "
-            f"{allowed.at_most:.3g} at most; make them smaller",
+            f"{allowed.forgiven:.3g}; make them smaller",
         )
     return Undecided(
         Reason.ROUNDING,

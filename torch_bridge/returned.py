@@ -39,6 +39,8 @@ KEPT = ("accepted", "is_accepted", "accept")
 class UnreadError(ExploreError):
     """An answer in which no tokens are understood; `readings` are lines of which one may read it."""
 
+    of_randomness = False
+
     def __init__(self, said: str, raw: Any) -> None:
         self.readings = readings(raw)
         super().__init__(f"{said}; in an adapter it is one of: {'; '.join(self.readings)}" if self.readings else said)

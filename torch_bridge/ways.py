@@ -106,7 +106,7 @@ def written(found: Signature, way: Way, told: Told) -> str:
     lines: dict[bool, list[str]] = {True: [], False: []}
     for name, taken in found.takes:
         if has.get(taken, True):
-            own = {**fields, "name": name, "count": _count(found.annotation(name), fields["many"])}
+            own = {**fields, "name": name, "count": _count(found.annotation(name), fields["many"], way.numpy)}
             own["seen"] = f'records(judged, "{name}", {fields["drawn"]}, target, tokens)'
             words, value = (one.format(**own) for one in _GIVEN[taken])
             mine = lines[name.startswith("self.")]
@@ -145,10 +145,10 @@ def opened(found: Signature, way: Way, told: Told) -> dict[str, list[str]]:
     return {name: [one.format(**fields) for one in _choices(found, name, taken)] for name, taken in found.open}
 
 
-def _count(said: str, many: str) -> str:
+def _count(said: str, many: str, numpy: bool) -> str:
     if "ist[int" in said:
         return f"[{many}]"
-    return f"torch.tensor([{many}])" if "Tensor" in said or "rray" in said else many
+    return f"{'np.array' if numpy else 'torch.tensor'}([{many}])" if "Tensor" in said or "rray" in said else many
 
 
 def _choices(found: Signature, name: str, taken: Taken) -> tuple[str, ...]:

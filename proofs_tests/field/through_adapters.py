@@ -32,14 +32,14 @@ def judged(*words: str) -> tuple[str, str]:
     except subprocess.TimeoutExpired:
         return OUTCOMES[124], ""
     lines = (done.stderr if done.returncode == 2 else done.stdout).strip().splitlines() or [""]
-    return OUTCOMES.get(done.returncode, "refused"), lines[0]
+    return OUTCOMES.get(done.returncode, "refused"), lines[-1 if lines[0].startswith("Usage") else 0]
 
 
 def row(one: dict[str, str], folder: Path) -> list[str]:
     """Return the row of a function."""
     package = one["package"].rpartition(" ")[0].replace("/", "+")
     place = folder / package / one["function"]
-    adapter = folder / f"{package}_{one['function'].rpartition(':')[2]}.py"
+    adapter = folder / f"{package}_{one['function'].rpartition(':')[2].replace('.', '_')}.py"
     options = shlex.split(one["options"])
     adapter.unlink(missing_ok=True)
     begun = perf_counter()

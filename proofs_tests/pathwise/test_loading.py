@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from spec_math.audit import check_sampler
 from spec_math.pathwise.loading import Loading, load_module, load_sampler, package_of
 from spec_math.pathwise.stubs import AbsentError
 
@@ -185,6 +186,11 @@ def test_folders_without_an_init_are_packages_where_the_imports_say_so(tmp_path:
     other.parent.mkdir()
     other.write_text("import json\n")
     assert package_of(other)[1] == "verify"
+    # A checkout has the name of its package.
+    inner = tmp_path / "lib" / "lib" / "verify.py"
+    inner.parent.mkdir(parents=True)
+    inner.write_text("import lib.ratio\n")
+    assert package_of(inner)[1] == "lib.verify"
     for name in [name for name in sys.modules if name.partition(".")[0] in ("lib", "nobodys")]:
         del sys.modules[name]
 
@@ -340,3 +346,17 @@ def test_names_that_were_lent_to_an_installed_package_are_taken_back(installed: 
 def test_without_a_stub_a_name_that_is_gone_says_which_would_help(installed: Path) -> None:
     with pytest.raises(ImportError, match=r"cannot import name 'Cache'.*--stub oldlib stands in for what"):
         _ = load_module(installed, "user.step")
+
+
+def test_the_first_bar_of_progress_starts_no_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tqdm = pytest.importorskip("tqdm")
+    (tmp_path / "shown.py").write_text(
+        "import random\nfrom tqdm import tqdm\ndef step(target, draft):\n"
+        "    for _ in tqdm(range(1), disable=True):\n        pass\n    with tqdm(total=1) as bar:\n        bar.update()\n"
+        "    return random.choices(range(len(target)), target)[0]\n"
+    )
+    monkeypatch.setattr(tqdm.tqdm, "monitor_interval", 10)
+    monkeypatch.setattr(tqdm.tqdm, "monitor", None)
+    verdict = check_sampler(load_sampler(f"{tmp_path}/shown.py:step").value, ["1/4", "3/4"], ["1/2", "1/2"])
+    assert verdict, verdict
+    assert tqdm.tqdm.monitor is None

@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch", reason="torch is an optional extra")
 from spec_math.audit import Judgement, judge  # noqa: E402
 from spec_math.pathwise.loading import load_sampler  # noqa: E402
 from spec_math.samplers.case import chain  # noqa: E402
+from spec_math.verdict import Lossless, Lossy  # noqa: E402
 from torch_bridge.subject import subject_of  # noqa: E402
 
 CASE = chain([["1/2", "1/2"], ["1/4", "3/4"]], [["3/4", "1/4"]])
@@ -268,3 +269,39 @@ def test_roles_of_models_are_told_by_position_too_and_not_against_their_names(fo
     assert judged(folder, name, source, "target,draft").verdict
     with pytest.raises(ValueError, match="its name says something else"):
         judged(folder, name, source, "net=draft,small_net=target")
+
+
+WHOLE_TEXTS = {
+    # With a batch dimension this prompt's length is taken for 1: the loop is long, and breaks when it returns.
+    "a way that breaks after a long loop, and one that leaves out the first token": (
+        "def step(draft_model, target_model, prompt, max_returned_tokens, gamma):\n"
+        "    text, start = prompt, prompt.size(0)\n"
+        "    made = []\n"
+        "    while start + len(made) < max_returned_tokens:\n"
+        "        ids = torch.cat([prompt.view(-1), *made])[None]\n"
+        "        made.append(torch.multinomial(torch.softmax(target_model(ids).logits[0, -1], -1), 1))\n"
+        "    return torch.cat([prompt, *made[1:]])\n"
+    ),
+    # Its last parameter may count all tokens, or the new ones; counted as all of them it makes ten more.
+    "a way that starts a thread the first time, and one to a longer text": (
+        "import threading, time\nstarted = []\n"
+        "def step(draft_model, target_model, prompt, max_len, gamma):\n"
+        "    if not started:\n"
+        "        started.append(threading.Thread(target=time.sleep, args=(0.5,)))\n        started[0].start()\n"
+        "    made, end = [], prompt.shape[1] + max_len\n"
+        "    while prompt.shape[1] + len(made) < end:\n"
+        "        ids = torch.cat([prompt, *made], 1)\n"
+        "        made.append(torch.multinomial(torch.softmax(target_model(ids).logits[0, -1:], -1), 1))\n"
+        "    return torch.cat([prompt, *made], 1)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE_TEXTS)
+def test_a_way_that_soon_decides_comes_before_one_of_a_thousand_paths(name: str, tmp_path: Path) -> None:
+    place = tmp_path / "loops.py"
+    place.write_text(HEAD + WHOLE_TEXTS[name])
+    walked: list[int] = []
+    found = judge(subject_of(load_sampler(f"{place}:step").value), CASE, 100_000, walked.append)
+    assert isinstance(found.verdict, Lossy if "leaves out" in name else Lossless), str(found.verdict)
+    assert len(walked) < 300, len(walked)

@@ -33,8 +33,14 @@ def uniform(key: Key, shape: Any = (), dtype: Any = float, minval: Any = 0.0, ma
 def _generator(key: Key, shape: Any) -> Any:
     """A key's generator. What calls of two shapes share depends on the version of jax: explore refuses them."""
     certain = [1.0] + [0.0] * int(np.prod(shape))
-    np.random.default_rng((*key, _SHAPES)).multinomial(1, certain)
-    return np.random.default_rng(key)
+    np.random.default_rng(_Given((*key, _SHAPES))).multinomial(1, certain)
+    return np.random.default_rng(_Given(key))
+
+
+class _Given(tuple[int, ...]):
+    """A key made of one that the function was given, as it can make none itself: it seeds nothing on its own."""
+
+    given = True
 
 
 _SHAPES = 1 << 31

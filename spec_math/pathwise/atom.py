@@ -19,6 +19,9 @@ class ExploreError(RuntimeError):
     made: ClassVar[list[ExploreError]] = []
     """Those of the run that is explored: one that the code catches itself is raised again when the run is over."""
 
+    of_randomness: ClassVar[bool] = True
+    """Whether random numbers could not be followed; otherwise it is about what the code takes or returns."""
+
     def __init__(self, said: str) -> None:
         super().__init__(said)
         ExploreError.made.append(self)

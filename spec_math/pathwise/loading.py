@@ -37,6 +37,8 @@ def package_of(path: Path) -> tuple[Path, str]:
     inside = max((level for level, *_ in imports), default=0) - (path.stem == "__init__")
     for depth, above in enumerate([folder, *folder.parents], 1):
         if above.name in tops and getattr(PathFinder.find_spec(above.name), "loader", None) is None:
+            # A checkout has the name of its package, too: the inner of both is meant.
+            tops.remove(above.name)
             inside = max(inside, depth)
     while (folder / "__init__.py").is_file() or inside > 0:
         names.insert(0, folder.name)
@@ -377,6 +379,10 @@ def load_sampler(
             module = load_module(root, name, replace(how, alone=attribute))
         except Exception:
             raise ValueError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    if "tqdm" in sys.modules:
+        # The first bar of progress draws the name of its lock, and starts a thread.
+        sys.modules["tqdm"].tqdm.get_lock()
+        sys.modules["tqdm"].tqdm.monitor_interval = 0
     found = value_in(module, str(path), attribute)
     if not callable(found):
         raise TypeError(f"{place} is not a function; it is a {type(found).__name__}")

@@ -354,7 +354,7 @@ class Seeded:
 
     def __call__(self, seed: Any) -> None:
         """Note that a generator is seeded on this path."""
-        if self._listens():
+        if self._listens() and not getattr(seed, "given", False):
             self._settled = True
             self._given(repr(seed), SEED.format(repr(seed)))
 

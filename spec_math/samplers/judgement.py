@@ -89,14 +89,22 @@ def judge(
         return _open(subject, case, Undecided(Reason.NOT_JUDGED, subject.call.unclear))
     held = generators_alive() if alive is None else alive
 
-    def of_way(one: Subject) -> Judgement:
+    def of_way(one: Subject, most: int = budget) -> Judgement:
         def judged_on(given: Case) -> Judgement:
-            return _judged(one, given, budget, progress, held)
+            return _judged(one, given, most, progress, held)
 
-        return of_each_draft(case, judged_on) if one.fixed else judged_on(case)
+        found = of_each_draft(case, judged_on) if one.fixed else judged_on(case)
+        walked.append(found.walk.paths)
+        return found
 
+    walked: list[int] = []
     if subject.said:
-        found = of_all(ways(subject), of_way)
+        # A longer text of the same loop takes the more paths: a way that soon decides comes first.
+        most = min(budget, SHORT) if subject.text else budget
+        found = of_all(ways(subject), partial(of_way, most=most))
+        while not found.verdict and most < budget and max(walked) >= most:
+            most = min(budget, 10 * most)
+            found = of_all(ways(subject), partial(of_way, most=most))
         # What is asked about it afterwards is asked of the way that decided.
         return replace(found, subject=replace(found.subject, variants=()))
     broken: list[Judgement] = []
@@ -206,6 +214,9 @@ def _compared(
     return replace(answer, contract=_contract(subject, cured), way=_way(found, text))
 
 
+SHORT = 100
+"""The paths of each way to call a function that returns a text, before any way is given ten times as many."""
+
 SEEN = 2_000
 """The paths that are walked at most on laws of full support, to see whether a function returns tokens."""
 
@@ -252,7 +263,7 @@ def _not_seen(error: ExploreError) -> Undecided:
     notes: Sequence[str] = getattr(error, "__notes__", ())
     places = [note.removeprefix("on the path: ") for note in notes]
     path = tuple(place for place in places if place != "no choice yet")
-    return Undecided(Reason.RANDOMNESS_NOT_SEEN, str(error), path)
+    return Undecided(Reason.RANDOMNESS_NOT_SEEN if error.of_randomness else Reason.NOT_JUDGED, str(error), path)
 
 
 def _budget_spent(found: Walk, joint: Any) -> Undecided:

@@ -96,9 +96,14 @@ def walk(
     return found
 
 
+BROKEN = 8
+"""A function whose likeliest paths, so many, break by one of the ways to call it was not meant to be called so."""
+
+
 def _take_all(run: Run, found: Walk, budget: int, progress: Callable[[int, Sequence[Any]], None]) -> None:
     walked: list[Any] = []
     of_texts: dict[Text, list[Any]] = {}
+    broken = BROKEN if run.subject.said else budget
     for path in paths(run):
         found.paths += 1
         progress(found.paths, walked)
@@ -118,7 +123,7 @@ def _take_all(run: Run, found: Walk, budget: int, progress: Callable[[int, Seque
             of_texts.setdefault(text, []).append(path.mass)
             if text not in found.ways or found.ways[text][0] < path.mass:
                 found.ways[text] = path.mass, run.steps()
-        if found.paths >= budget or 0 < found.faults < found.paths:
+        if found.paths >= budget or 0 < found.faults < found.paths or found.faults >= broken:
             break
     total = summed(walked)
     found.masses = {text: summed(masses) for text, masses in of_texts.items()}
@@ -130,7 +135,7 @@ class Run:
     """The sampler as a program against a coin, with the steps of the path that it is on."""
 
     def __init__(self, subject: Subject, case: Case, tape: Tape) -> None:
-        self.case, self._subject = case, subject
+        self.case, self.subject = case, subject
         self.tape, self._drafts_itself = tape, subject.call.drafts_itself
         self.followed: Followed | None = None
         if subject.shape != "verifier":
@@ -179,7 +184,7 @@ class Run:
         return (*drafts, *coins, *in_words(self.tape.log))
 
     def _called(self, *tokens: int, coin: Coin | None = None) -> Any:
-        self.raw = self._subject.run(self.case.rows, tokens, coin)
+        self.raw = self.subject.run(self.case.rows, tokens, coin)
         return plain(self.raw)
 
 
