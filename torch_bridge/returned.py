@@ -36,13 +36,17 @@ AFTER = ("bonus_token", "resample_token", "resampled_token", "corrected_token", 
 KEPT = ("accepted", "is_accepted", "accept")
 
 
-class UnreadError(ExploreError):
-    """An answer in which no tokens are understood; `readings` are lines of which one may read it."""
+class AnswerError(ExploreError):
+    """An answer that is not understood: it says nothing of the function's random numbers."""
 
     of_randomness = False
 
-    def __init__(self, said: str, raw: Any) -> None:
-        self.readings = readings(raw)
+
+class UnreadError(AnswerError):
+    """An answer in which no tokens are understood; `readings` are lines of which one may read it, from the `drafts`."""
+
+    def __init__(self, said: str, raw: Any, drafts: str = "tokens") -> None:
+        self.readings = readings(raw, drafts)
         super().__init__(f"{said}; in an adapter it is one of: {'; '.join(self.readings)}" if self.readings else said)
 
 
@@ -61,12 +65,12 @@ def generated(raw: Any, prompt: Any, most: int = 0) -> tuple[int, ...]:
     >>> generated(torch.tensor([[0, 1, 0, 2]]), (0, 1, 0)), generated([2], torch.tensor([[0, 1, 0]]))
     ((2,), (2,))
     """
-    tokens, before = _tokens_in(raw), np.asarray(prompt).reshape(-1).tolist()
+    tokens, before = _tokens_in(raw, "()"), np.asarray(prompt).reshape(-1).tolist()
     most = most or max(1, len(before) - 2)
     if len(tokens) > len(before) and tokens[: len(before)] == before:
         return tuple(tokens[len(before) :])
     if not tokens or len(tokens) > most:
-        raise ExploreError(
+        raise AnswerError(
             f"it returned {len(tokens)} tokens after a prompt of {len(before)} and {most} at most to come: it is not "
             "understood which of them are new"
         )
@@ -115,9 +119,9 @@ def before_padding(row: Any, pad: int = -1) -> tuple[int, ...]:
     found = _tokens_in(row)
     end = next((place for place, token in enumerate(found) if token == pad), len(found))
     if any(token != pad for token in found[end:]):
-        raise ExploreError(f"it returned {found}: tokens after {pad}, which are not understood".replace("-", "−"))
+        raise AnswerError(f"it returned {found}: tokens after {pad}, which are not understood".replace("-", "−"))
     if not end:
-        raise ExploreError("it returned no token at all")
+        raise AnswerError("it returned no token at all")
     return tuple(found[:end])
 
 
@@ -154,8 +158,10 @@ def emitted(raw: Any, tokens: Sequence[int], parts: str | Sequence[Part]) -> tup
     return _kept_and_next(_one(found["count"]), found["token"], tokens)
 
 
-def readings(raw: Any) -> tuple[str, ...]:
-    """Return lines of an adapter of which one may read an answer, three at most, by what its parts look like.
+def readings(raw: Any, drafts: str = "tokens") -> tuple[str, ...]:
+    """Return lines of an adapter of which one may read an answer, four at most, by what its parts look like.
+
+    A record is read by one field of tokens, if it has any. A function that drafts by itself counts no `drafts`.
 
     >>> readings((torch.tensor(0), 1, torch.tensor([0.5, 0.5])))[:2]
     ('return emitted(returned, tokens, "count,_,law")', 'return emitted(returned, tokens, "_,count,law")')
@@ -164,10 +170,19 @@ def readings(raw: Any) -> tuple[str, ...]:
     names = [one.name for one in fields(raw)] if is_dataclass(raw) else [*getattr(raw, "_fields", ())]
     listed = [getattr(raw, one) for one in names] if record else [*raw] if isinstance(raw, tuple) else [raw]
     value = "returned" if not record else f"({', '.join(f'returned.{one}' for one in names)},)"
-    each = product(*map(_may_be, listed))
+    rows = [name for name, part in zip(names, listed, strict=True) if "tokens" in _may_be(part)] if record else []
+    if rows:
+        return tuple(f"return before_padding(returned.{name})" for name in rows[:3])
+    each = (parts for parts in product(*map(_may_be, listed)) if drafts == "tokens" or "count" not in parts)
     read = [",".join(parts) for parts in each if sorted(part for part in parts if part != "_") in _ANSWERS]
-    read.sort(key=lambda text: ("law" not in text, text.count("_"), "index" in text or "token" in text))
-    return tuple(f'return emitted({value}, tokens, "{text}")' for text in read[:3])
+
+    def rank(text: str) -> tuple[bool, bool, int, bool]:
+        parts = text.split(",")
+        # A number beside tokens may be anything: the tokens alone come first.
+        return "law" not in parts, {*parts} != {"tokens", "_"}, parts.count("_"), not {"count", "tokens"} & {*parts}
+
+    read.sort(key=rank)
+    return tuple(f'return emitted({value}, {drafts}, "{text}")' for text in read[:4])
 
 
 def _may_be(part: Any) -> tuple[Part, ...]:
@@ -183,7 +198,7 @@ def _may_be(part: Any) -> tuple[Part, ...]:
 
 def _kept_and_next(many: int, token: Any, tokens: Sequence[int]) -> tuple[int, ...]:
     if not 0 <= many <= len(tokens):
-        raise ExploreError(f"it returned {many} and a token, where {len(tokens)} drafts were given")
+        raise AnswerError(f"it returned {many} and a token, where {len(tokens)} drafts were given")
     return (*map(int, tokens[:many]), _one(token))
 
 
@@ -276,18 +291,18 @@ def _entry(token: Any) -> Any:
         return token
     named = [one.name for one in fields(token) if one.name in ONE]
     if len(named) != 1:
-        raise ExploreError(f"it returned {type(token).__name__}, in which no token is understood")
+        raise AnswerError(f"it returned {type(token).__name__}, in which no token is understood")
     return getattr(token, named[0])
 
 
 def _one(token: Any) -> int:
     plain = token.reshape(-1) if hasattr(token, "reshape") else token
     if hasattr(plain, "numel") and plain.numel() != 1:
-        raise ExploreError(f"it returned {list(token.shape)} numbers in the place of one")
+        raise AnswerError(f"it returned {list(token.shape)} numbers in the place of one")
     return int(plain)
 
 
-def _tokens_in(raw: Any) -> list[int]:
+def _tokens_in(raw: Any, drafts: str = "tokens") -> list[int]:
     """Return the tokens of an answer: the first tensor or list of whole numbers in it, of one row."""
     first = raw[0] if isinstance(raw, tuple) and raw and not isinstance(raw[0], int) else raw
     array = isinstance(first, np.ndarray | torch.Tensor)
@@ -297,4 +312,4 @@ def _tokens_in(raw: Any) -> list[int]:
         if all(isinstance(one, int | np.integer) or getattr(one, "ndim", 1) == 0 for one in listed):
             return [int(one) for one in listed]
     shown = f"{type(first).__name__} of {first.dtype} {list(first.shape)}" if array else type(raw).__name__
-    raise UnreadError(f"it returned {shown}, in which no row of tokens is found", raw)
+    raise UnreadError(f"it returned {shown}, in which no row of tokens is found", raw, drafts)

@@ -12,9 +12,10 @@ import torch
 from spec_math.arrays import asarray
 from spec_math.language.model import Model
 
-Form = Literal["object", "tensor", "tuple", "pair", "masses"]
+Form = Literal["object", "copied", "tensor", "tuple", "pair", "masses"]
 """What a call returns: an object with .logits and .past_key_values, the logits alone, (logits, cache), (logits, cache)
-with a cache that is a pair of a tensor [B, 1, n, 1] and nothing, or masses in NumPy."""
+with a cache that is a pair of a tensor [B, 1, n, 1] and nothing, or masses in NumPy. A cache object that is handed over
+grows by the call, as in transformers, unless the form is "copied"."""
 
 IDS = ("input_ids", "idx", "ids", "x", "tokens", "inputs", "input", "inputs_embeds")
 CACHES = ("past_key_values", "past_key_value", "cache", "past", "kv_cache", "layer_past")
@@ -105,6 +106,8 @@ class TableModel:
         logits = torch.stack([torch.stack([self._logits(text) for text in row]) for row in texts])
         logits = logits[0] if one_row else logits
         held = TableCache(seen)
+        if self.form == "object" and hasattr(cache, "crop"):
+            held = _grown(cache, seen)
         if self.form == "tensor":
             return logits
         if self.form == "masses":
@@ -162,12 +165,23 @@ class TableOutput:
         return getattr(self, place) if isinstance(place, str) else (self.logits, self.past_key_values)[place]
 
 
+def _grown(cache: Any, seen: torch.Tensor) -> Any:
+    """Let a cache, ours or one of transformers, hold all tokens that were seen [B, n]."""
+    if isinstance(cache, TableCache):
+        cache.ids = seen
+    else:
+        cache.update(*TableCache(seen[:, cache.get_seq_length() :]).layers[0], 0)
+    return cache
+
+
 def _tokens_of(cache: Any, rows: int) -> torch.Tensor:
     """Return the tokens [B, n] that a cache holds, whatever was cut off it."""
-    if cache is None:
+    if cache is None or (hasattr(cache, "get_seq_length") and not cache.get_seq_length()):
         return torch.zeros(rows, 0, dtype=torch.int64)
     if isinstance(cache, TableCache):
         return cache.ids
+    if hasattr(cache, "layers"):
+        cache = cache.layers[0].keys
     while not isinstance(cache, torch.Tensor):
         cache = cache[0]
     return cache[:, 0, :, 0].round().long()

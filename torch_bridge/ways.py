@@ -20,6 +20,7 @@ from torch_bridge.toy_models import Form
 
 ANSWERS: dict[Form, str] = {
     "object": ".logits and .past_key_values",
+    "copied": ".logits and .past_key_values, a cache that no later call changes",
     "tensor": "logits",
     "tuple": "(logits, cache)",
     "pair": "(logits, (cache, None))",

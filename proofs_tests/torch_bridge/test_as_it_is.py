@@ -14,7 +14,8 @@ torch = pytest.importorskip("torch", reason="torch is an optional extra")
 from spec_math.audit import Judgement, judge  # noqa: E402
 from spec_math.pathwise.loading import load_sampler  # noqa: E402
 from spec_math.samplers.case import chain  # noqa: E402
-from spec_math.verdict import Lossless, Lossy  # noqa: E402
+from spec_math.verdict import Lossless, Lossy, Reason  # noqa: E402
+from torch_bridge.returned import readings  # noqa: E402
 from torch_bridge.subject import subject_of  # noqa: E402
 
 CASE = chain([["1/2", "1/2"], ["1/4", "3/4"]], [["3/4", "1/4"]])
@@ -305,3 +306,78 @@ def test_a_way_that_soon_decides_comes_before_one_of_a_thousand_paths(name: str,
     found = judge(subject_of(load_sampler(f"{place}:step").value), CASE, 100_000, walked.append)
     assert isinstance(found.verdict, Lossy if "leaves out" in name else Lossless), str(found.verdict)
     assert len(walked) < 300, len(walked)
+
+
+RECORD = (
+    "from dataclasses import dataclass\n"
+    "@dataclass\nclass Step:\n    proposed: list\n    depth: int\n    given: list\n"
+    "def step(draft_model, target_model, input_ids, gamma):"
+    + loop("draft_model(text).logits[0, -1]", "target_model(text).logits[0, -gamma - 1:]")
+    + "    return Step([1, 1], gamma, [int(token) for token in out])\n"
+)
+
+
+def test_a_record_is_offered_field_by_field_and_a_number_beside_tokens_last(folder: Path) -> None:
+    found = judged(folder, "step", RECORD)
+    assert found.verdict.reason is Reason.NOT_JUDGED
+    assert "one of: return before_padding(returned.proposed); return before_padding(returned.given)" in str(
+        found.verdict
+    )
+    lines = readings(([0, 1], torch.tensor(1)), "()")
+    assert lines == tuple(
+        f'return emitted(returned, (), "{one}")' for one in ("tokens,_", "tokens,token", "tokens,length", "_,token")
+    )
+
+
+def test_rows_of_another_shape_are_no_fault_of_the_sampler_s(folder: Path) -> None:
+    place = folder / "numpy_step.py"
+    place.write_text(
+        "import numpy as np\n"
+        "def step(p, q, token):\n"
+        "    if np.random.random() < 0.5:\n        return token\n"
+        "    left = np.maximum(p - q, 0)\n    return int(np.random.choice(len(left), p=left / left.sum()))\n"
+    )
+    subject = subject_of(load_sampler(f"{place}:step").value, roles="p=target,q=draft")
+    verdict = judge(subject, CASE).verdict
+    assert type(verdict).__name__ == "Undecided", verdict
+    assert "it may take rows of another shape" in str(verdict)
+
+
+CACHED = """
+    ids, made, cache = input_ids, [], CACHE
+    last = target_model(input_ids[:, :-1], past_key_values=cache).past_key_values if cache is None else cache
+    for _ in range(2):
+        kept = []
+        text = torch.cat([ids, *made], 1)
+        for _ in range(gamma):
+            law = torch.softmax(draft_model(torch.cat([text, *[x for x, _ in kept]], 1)).logits[0, -1], -1)
+            kept.append((torch.multinomial(law, 1)[None], law))
+        tokens = torch.cat([text[:, SEEN:], *[x for x, _ in kept]], 1)
+        rows = torch.softmax(target_model(tokens, past_key_values=last).logits[0, -gamma - 1:], -1)
+        for place, (x, law) in enumerate(kept):
+            if torch.rand(1) < rows[place][x[0, 0]] / law[x[0, 0]]:
+                made.append(x)
+                continue
+            left = (rows[place] - law).clamp(min=0)
+            made.append(torch.multinomial(left / left.sum(), 1)[None])
+            break
+        else:
+            made.append(torch.multinomial(rows[gamma], 1)[None])
+        AFTER
+    return torch.cat([input_ids, *made], 1)
+"""
+
+
+@pytest.mark.parametrize("cache", ["None", "Cache()"])
+def test_a_cache_that_is_handed_over_grows_in_place(folder: Path, cache: str) -> None:
+    """As in transformers: the caller cuts the object that it handed over, not the one that it got."""
+    head = "from transformers import DynamicCache as Cache\n" if cache != "None" else ""
+    if head:
+        pytest.importorskip("transformers")
+    for after, verdict in (("last.crop(input_ids.shape[1] + len(made) - 1)", "Lossless"), ("pass", "Lossy")):
+        code = CACHED.replace("CACHE", cache, 1).replace("AFTER", after).replace("SEEN", "last.get_seq_length()")
+        if after == "pass":  # the control: drafts that were rejected stay in the cache
+            code = code.replace("last.get_seq_length()", "-1 if made else last.get_seq_length()")
+        source = f"{head}def step(draft_model, target_model, input_ids, gamma, max_new_tokens):{code}"
+        found = judged(folder, "step", source)
+        assert type(found.verdict).__name__ == verdict, found.verdict

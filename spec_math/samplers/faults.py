@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -23,6 +24,11 @@ RUNS = 5_000
 OF_TYPES = ("TypeError", "AttributeError", "NotImplementedError")
 """Exceptions that the type of an argument causes: where the caller stated no type, they say nothing."""
 
+OF_SHAPES = re.compile(
+    "could not be broadcast|size of tensor a|[Ss]hape mismatch|shapes .* not aligned|[0-9]-dimensional"
+)
+"""What is said of arrays whose shapes do not fit: the caller may have handed rows that were not meant."""
+
 
 def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[], Walk]) -> Lossy | Undecided:
     """Return the verdict on a walk that met a fault: Lossy if another path is sound and the fault comes up again.
@@ -39,6 +45,9 @@ def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[],
     if fault.kind in ("padding", "refusal"):
         return Undecided(Reason.NOT_JUDGED, fault.said + _advice(subject, case, fault), fault.way)
     raised = fault.kind not in ("form", "tokens")
+    if raised and subject.shape != "verifier" and OF_SHAPES.search(fault.said):
+        said = f"{fault.said}, on some paths: it may take rows of another shape, and not be meant to be called so"
+        return Undecided(Reason.NOT_JUDGED, said + _advice(subject, case, fault), fault.way)
     if raised and subject.others and fault.kind in OF_TYPES:
         said = f"{fault.said}, on some paths, given {subject.numbers.name} by default; say which numbers it takes"
         return Undecided(Reason.NOT_JUDGED, said, fault.way)

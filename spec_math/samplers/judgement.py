@@ -376,7 +376,8 @@ def of_all(ways: Iterable[Subject], judged: Callable[[Subject], Judgement]) -> J
     if lossy:
         return lossy[0]
     partly = [one for one in others if one.walk.faults < one.walk.paths]
-    left = [one for one in others if isinstance(one.verdict, Undecided) and one.verdict.reason is not Reason.NOT_JUDGED]
+    # A way whose answer was not understood runs at least.
+    left = [one for one in others if isinstance(one.verdict, Undecided) and one.walk.fault is None]
     return [*partly, *left, *others][0]
 
 
