@@ -69,9 +69,8 @@ class IndependentChains:
         low, high = 0.0, 1.0
         for _ in range(12):
             middle = (low + high) / 2
-            low, high = (
-                (low, middle) if (self._surplus(inner + middle * (outer - inner))[1] > 0).any() else (middle, high)
-            )
+            beyond = (self._surplus(inner + middle * (outer - inner))[1] > 0).any()
+            low, high = (low, middle) if beyond else (middle, high)
         order, surplus = self._surplus(inner + (low + STEP * (1 - low)) * (outer - inner))
         return inner + low * (outer - inner), [order[: place + 1] for place in np.flatnonzero(surplus > 0)]
 
@@ -232,16 +231,8 @@ def prefix_tree(laws: Conditionals, lookahead: int) -> PrefixTree:
 
     below(0)
     counted = np.array([bool(path) and not laws.ends(path) for path in paths], dtype=np.int64)
-    return PrefixTree(
-        tuple(paths),
-        np.array(parents),
-        exact(target),
-        exact(draft),
-        counted,
-        np.array(leaves),
-        np.array(first),
-        np.array(last),
-    )
+    by_leaf = np.array(leaves), np.array(first), np.array(last)
+    return PrefixTree(tuple(paths), np.array(parents), exact(target), exact(draft), counted, *by_leaf)
 
 
 def _rational(row: Array) -> Array:

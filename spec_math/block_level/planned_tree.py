@@ -13,7 +13,7 @@ import numpy as np
 from spec_math.arrays import Array
 from spec_math.block_level import block
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.selected_chain import SelectedModel, in_numpy
+from spec_math.block_level.selected_chain import SelectedModel, in_numpy, verify_selected
 from spec_math.block_level.tree import Node, checked_widths, grow
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
@@ -45,8 +45,7 @@ def generate(
     laws = Conditionals(target_model, draft_model, prefix)
     plans = Plans(laws, widths)
     tokens = plans.select(coin, grow(coin, laws, plans.widths, draw))
-    targets = [in_numpy(laws.target(tokens[:place])) for place in range(len(tokens) + (not laws.ends(tokens)))]
-    return block.verify(coin, tokens, targets, [plans.law(tokens[:place]) for place in range(len(tokens))])
+    return verify_selected(coin, laws, plans.law, tokens)
 
 
 def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], widths: Sequence[int]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from spec_math.arrays import Array, count, is_exact
+from spec_math.arrays import Array, is_exact
 from spec_math.block_level import block, chain
 from spec_math.block_level.conditionals import Conditionals, in_numpy
 from spec_math.chance import Coin
@@ -43,11 +43,13 @@ def generate(coin: Coin, selection: Selection, lookahead: int) -> Tokens:
 
 def verify(coin: Coin, selection: Selection, chains: Sequence[Tokens]) -> Tokens:
     """Select one of k drafted chains, and verify it as a block against `selection.law`, as `generate` says."""
-    laws = selection.laws
-    tokens = selection.select(coin, chains)
+    return verify_selected(coin, selection.laws, selection.law, selection.select(coin, chains))
+
+
+def verify_selected(coin: Coin, laws: Conditionals, law: Callable[[Tokens], Array], tokens: Tokens) -> Tokens:
+    """Verify a selected chain as a block, given the law of its next token after each of its beginnings."""
     targets = [in_numpy(laws.target(tokens[:place])) for place in range(len(tokens) + (not laws.ends(tokens)))]
-    drafts = [selection.law(tokens[:place]) for place in range(len(tokens))]
-    return block.verify(coin, tokens, targets, drafts)
+    return block.verify(coin, tokens, targets, [law(tokens[:place]) for place in range(len(tokens))])
 
 
 def expected(target_model: Model, selection: Selection, lookahead: int) -> Any:
@@ -56,10 +58,8 @@ def expected(target_model: Model, selection: Selection, lookahead: int) -> Any:
     The law: 1 + Σ_s M(s), M(s) = min(c(s), M(s_<i) t(s_i | s_<i)), c(s) the probability that the selected chain begins
     with s. V^lookahead terms at most.
     """
-    prefix = selection.laws.prefix
-    return block.expected(
-        target_model, SelectedModel(selection.laws, selection.law), prefix, count(lookahead, "lookahead")
-    )
+    model = SelectedModel(selection.laws, selection.law)
+    return block.expected(target_model, model, selection.laws.prefix, lookahead)
 
 
 def clip_from_zero(masses: Array) -> Array:

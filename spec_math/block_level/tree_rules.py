@@ -25,6 +25,7 @@ from spec_math.block_level.tree import Node, leaves
 from spec_math.chance import Coin
 from spec_math.scheme import Tokens
 from spec_math.token_level import k_sequential, pooled_priority, recursive
+from spec_math.token_level.batch.drafts import Decide
 from spec_math.token_level.batch.plan import decide_plan
 from spec_math.token_level.batch.rejection import decide_k_sequential, decide_recursive, decide_without_replacement
 
@@ -58,8 +59,10 @@ class TreeRule:
     ordered: bool = False
 
 
-def _walk(verifier: spectr.Verifier) -> Program:
-    return lambda coin, nodes, laws: spectr.verify(coin, nodes, laws, verifier)
+def _walk(name: str, verifier: spectr.Verifier, decide: Decide, coins: int, ordered: bool = False) -> TreeRule:
+    """A rule of one position at every node, which tosses at most so many coins a draft, and draws once more."""
+    program, batch = partial(spectr.verify, verifier=verifier), partial(decide_walk, decide)
+    return TreeRule(f"{name} at every node", program, batch, lambda n: coins * n + 1, ordered=ordered)
 
 
 def _of_one(verify: Callable[..., Tokens]) -> Program:
@@ -90,23 +93,9 @@ TOKEN_BY_TOKEN = TreeRule(
 )
 AS_A_BLOCK = TreeRule("one chain, as a block", _of_one(block.verify), decide_block, _one_each, "one")
 # A token drawn after all tests have failed may agree with a draft: a draw may be added at every level.
-RECURSIVE = TreeRule(
-    "recursive rejection at every node",
-    _walk(recursive.verify),
-    partial(decide_walk, decide_recursive),
-    lambda n: 2 * n + 1,
-    ordered=True,
-)
-K_SEQUENTIAL = TreeRule(
-    "K-SEQ at every node",
-    _walk(k_sequential.verify),
-    partial(decide_walk, decide_k_sequential),
-    lambda n: 2 * n + 1,
-    ordered=True,
-)
-PLAN = TreeRule(
-    "optimal plan at every node", _walk(spectr.by_plan), partial(decide_walk, decide_plan), lambda n: 4 * n + 1
-)
+RECURSIVE = _walk("recursive rejection", recursive.verify, decide_recursive, 2, ordered=True)
+K_SEQUENTIAL = _walk("K-SEQ", k_sequential.verify, decide_k_sequential, 2, ordered=True)
+PLAN = _walk("optimal plan", spectr.by_plan, decide_plan, 4)
 DISTINCT = TreeRule(
     "recursive rejection, distinct drafts",
     without_replacement.verify,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from spec_math.arrays import count
-from spec_math.block_level import block, selected_chain
+from spec_math.block_level import selected_chain
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
@@ -41,10 +41,7 @@ def generate(
     trunk = drafted(coin, laws, (), stem)
     chains = [drafted(coin, laws, trunk, stem + branch) for _ in range(selection.k)]
     tokens = trunk if laws.ends(trunk) else selection.select(coin, chains)
-    targets = [
-        selected_chain.in_numpy(laws.target(tokens[:place])) for place in range(len(tokens) + (not laws.ends(tokens)))
-    ]
-    return block.verify(coin, tokens, targets, [selection.law(tokens[:place]) for place in range(len(tokens))])
+    return selected_chain.verify_selected(coin, laws, selection.law, tokens)
 
 
 def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], shape: tuple[int, int], k: int) -> Any:
