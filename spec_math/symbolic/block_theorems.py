@@ -162,11 +162,7 @@ def _on(tree: tuple[Node, ...]) -> Block:
 
 def _jacobi(window: int, keep: bool) -> Block:
     """Two tokens of the target's own; no drafter is asked."""
-
-    def generate(coin: Coin, target: Model, draft: Model, prefix: Tokens) -> Tokens:  # noqa: ARG001
-        return jacobi.generate(coin, target, prefix, 2, window, keep)[0]
-
-    return generate
+    return lambda coin, target, _, prefix: jacobi.generate(coin, target, prefix, 2, window, keep)[0]
 
 
 Generate = Callable[[Coin, TokenizedModel, TokenizedModel, Sequence[int], int], Tokens]
@@ -193,10 +189,8 @@ def string_theorems_lossless(
 
     def statement(*rows: Array) -> Verdict:
         split = sizes[0] + 1
-        target, drafter = (
-            TokenizedModel(_by_last_token(own), vocabulary)
-            for own, vocabulary in zip((rows[:split], rows[split:]), spelled, strict=True)
-        )
+        parts = _by_last_token(rows[:split]), _by_last_token(rows[split:])
+        target, drafter = map(TokenizedModel, parts, spelled)
         return check_lossless_block(
             lambda coin, prefix: generate(coin, target, drafter, prefix, lookahead), target.model, horizon=2
         )

@@ -41,12 +41,11 @@ class Points:
 
     def signs(self, polynomial: Polynomial) -> Any:
         """Return the sign of a polynomial at each point, as a set of one."""
-        found = self._signs.get(polynomial.index)
-        if found is None:
+        if polynomial.index not in self._signs:
             values = self._values(polynomial)
             found = np.where(values > 0, POSITIVE, np.where(values < 0, NEGATIVE, ZERO))
-            found = self._signs[polynomial.index] = found.astype(np.int8)
-        return found
+            self._signs[polynomial.index] = found.astype(np.int8)
+        return self._signs[polynomial.index]
 
     def _values(self, polynomial: Polynomial) -> Any:
         """Return the values times PARTS^degree; in Python's ints where 64 bits might not do."""

@@ -101,10 +101,9 @@ class Ring:
 
     def number(self, value: int) -> Polynomial:
         """Return a constant polynomial."""
-        found = self._numbers.get(value)
-        if found is None:
-            found = self._numbers[value] = self.of(self._sympy.ground_new(value))
-        return found
+        if value not in self._numbers:
+            self._numbers[value] = self.of(self._sympy.ground_new(value))
+        return self._numbers[value]
 
     @_once
     def plus(self, first: Polynomial, second: Polynomial) -> Polynomial:
@@ -192,12 +191,10 @@ def product(factors: Iterable[tuple[int, int]], sign: int = POSITIVE) -> int:
     for signs, power in factors:
         if power % 2 == 0:
             signs = signs & ZERO | (POSITIVE if signs & NONZERO else 0)
-        kept = ZERO if signs & ZERO or result & ZERO else 0
-        result = (
-            kept
-            | (result & NONZERO if signs & POSITIVE else 0)
-            | (flipped(result) & NONZERO if signs & NEGATIVE else 0)
-        )
+        zero = (signs | result) & ZERO
+        kept = result & NONZERO if signs & POSITIVE else 0
+        turned = flipped(result) & NONZERO if signs & NEGATIVE else 0
+        result = zero | kept | turned
     return result
 
 
@@ -253,10 +250,9 @@ class Field:
 
     def _lowest(self, top: Polynomial, bottom: Polynomial) -> RationalFunction:
         key = top.index, bottom.index
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = RationalFunction(top, bottom, len(self._known))
-        return found
+        if key not in self._known:
+            self._known[key] = RationalFunction(top, bottom, len(self._known))
+        return self._known[key]
 
     @_once
     def plus(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:

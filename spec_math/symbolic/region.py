@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from time import process_time
 from typing import Any
@@ -106,20 +107,13 @@ class Region:
     splits it makes it the first of the parts, on which the program goes on, and puts the others on the list.
     """
 
-    def __init__(
-        self,
-        space: Space,
-        conditions: Conditions,
-        values: tuple[RationalFunction, ...],
-        alive: Any,
-        witnesses: tuple[Point, ...] = (),
-    ) -> None:
+    def __init__(self, space: Space, conditions: Conditions, values: tuple[RationalFunction, ...], alive: Any) -> None:
         self.space = space
         self.field: Field = space.field
         self.conditions = conditions
         self.values = values
         self.alive = alive
-        self.witnesses = list(witnesses)
+        self.witnesses: list[Point] = []
         self._known = dict(conditions)
         self.facts = dict(conditions)
         self.strict = False
@@ -210,8 +204,8 @@ class Region:
 
     def _part(self, conditions: Conditions, values: tuple[RationalFunction, ...], facts: Conditions) -> Region:
         """Return a region of these conditions with the same points, of which all this is known before any question."""
-        region = Region(self.space, conditions, values, self.alive, tuple(self.witnesses))
-        region._known, region.facts = dict(facts), dict(facts)
+        region = Region(self.space, conditions, values, self.alive)
+        region._known, region.facts, region.witnesses = dict(facts), dict(facts), list(self.witnesses)
         return region
 
     def split(self, polynomial: Polynomial, wanted: int) -> Region:
@@ -235,10 +229,8 @@ class Region:
         """Return the parts of the region by the sets of signs of a question, without those that hold no laws."""
         found: list[Region] = []
         for wanted in split.parts:
-            try:
+            with suppress(EmptyRegion):
                 found.append(self.split(split.polynomial, wanted))
-            except EmptyRegion:
-                continue
         return found
 
     def points(self) -> Iterable[Point]:

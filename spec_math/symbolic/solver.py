@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any, NamedTuple
 
 from spec_math.symbolic.polynomial import NEGATIVE, NONNEGATIVE, NONPOSITIVE, NONZERO, POSITIVE, ZERO, Polynomial, Ring
@@ -14,6 +15,9 @@ used up. In the hardest of these proofs no question that it could answer took mo
 SECONDS_PER_UNIT = 2e-5
 """A net below it, twenty times wider: some steps of z3 are not counted."""
 _INTERRUPTED = "interrupted from keyboard"
+
+
+_COMPARED = {NEGATIVE: lt, NONPOSITIVE: le, ZERO: eq, NONNEGATIVE: ge, POSITIVE: gt, NONZERO: ne}
 
 
 class Answer(NamedTuple):
@@ -91,15 +95,7 @@ class Solver:
     def _condition(self, polynomial: Polynomial, wanted: int) -> Any:
         key = (polynomial.index, wanted)
         if key not in self._conditions:
-            x = self._expression(polynomial)
-            self._conditions[key] = {
-                NEGATIVE: x < 0,
-                NONPOSITIVE: x <= 0,
-                ZERO: x == 0,
-                NONNEGATIVE: x >= 0,
-                POSITIVE: x > 0,
-                NONZERO: x != 0,
-            }[wanted]
+            self._conditions[key] = _COMPARED[wanted](self._expression(polynomial), 0)
         return self._conditions[key]
 
     def _expression(self, polynomial: Polynomial) -> Any:
