@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from spec_math.arrays import count
@@ -99,10 +100,10 @@ class CoupledTest:
         """
         self.samples += 1
 
-        def program(coin: Coin) -> Any:
-            return self._reference(coin, *inputs)
+        def run(forced: Mapping[int, Any] | None = None) -> tuple[Any, list[Decision]]:
+            return watch(lambda coin: self._reference(coin, *inputs), uniforms, self._columns, forced)
 
-        wanted, decisions = watch(program, uniforms, self._columns)
+        wanted, decisions = run()
         wanted = _plain(wanted)
         try:
             found = _plain(self._kernel(uniforms, *inputs))
@@ -112,7 +113,7 @@ class CoupledTest:
         self.nearest = min([*distances, *([] if self.nearest is None else [self.nearest])], default=None)
         if found == wanted:
             return
-        difference = self._explained(program, uniforms, decisions, (wanted, found))
+        difference = self._explained(run, decisions, wanted, found)
         if difference.distance is not None and difference.distance <= self.slack:
             self.roundings += 1
             return
@@ -129,24 +130,12 @@ class CoupledTest:
         for _ in range(count(draws, "draws")):
             self.update(rng.random(length).tolist(), *inputs)
 
-    def _explained(
-        self,
-        program: Callable[[Coin], Any],
-        uniforms: Sequence[Any],
-        decisions: list[Decision],
-        outcomes: tuple[Any, Any],
-    ) -> Difference:
-        wanted, found = outcomes
-        best: tuple[Any, int] | None = None
-        for place, decision in enumerate(decisions):
-            for answer in _others(decision, found):
-                forced, _ = watch(program, uniforms, self._columns, {place: answer})
-                distance = decision.distance(answer)
-                if _plain(forced) == found and (best is None or distance < best[0]):
-                    best = distance, place
-        if best is None:
+    def _explained(self, run: Callable[..., Any], decisions: list[Decision], wanted: Any, found: Any) -> Difference:
+        tried = [(place, answer) for place, one in enumerate(decisions) for answer in _others(one, found)]
+        fitting = [(place, answer) for place, answer in tried if _plain(run({place: answer})[0]) == found]
+        if not fitting:
             return Difference(self.samples, wanted, found)
-        distance, place = best
+        distance, place = min(((decisions[at].distance(answer), at) for at, answer in fitting), key=itemgetter(0))
         one = decisions[place]
         return Difference(self.samples, wanted, found, place, one.asked, one.uniform, distance)
 
