@@ -84,14 +84,13 @@ def _few_sets(size: int, lookahead: int, k: int) -> bool:
 CHAINS = Drafts("i.i.d. chains", optimum.tokens_per_call, lambda size, lookahead, _: size**lookahead <= LEAVES)
 """K chains, each drawn by itself; a single chain is one of them."""
 
-DISTINCT = Drafts(
-    "distinct first tokens",
-    lambda target, draft, prefix, lookahead, k: optimum.tokens_per_call_of_tree(
-        target, draft, prefix, paths(lookahead, k)
-    ),
-    _few_sets,
-    exact=True,
-)
+
+def _on_paths(of_widths: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of the lookahead and k from one of a tree's widths, which are its last argument."""
+    return lambda *given: of_widths(*given[:-2], paths(*given[-2:]))
+
+
+DISTINCT = Drafts("distinct first tokens", _on_paths(optimum.tokens_per_call_of_tree), _few_sets, exact=True)
 """K chains whose first tokens are drawn without replacement."""
 
 
@@ -192,19 +191,14 @@ def _of_one(name: str, generate: Any, expected: Any, **facts: Any) -> Method:
 def _walk(name: str, verifier: Verifier, met: Met, terms: Terms, **facts: Any) -> Method:
     """SpecTr's walk with a verifier at every node."""
 
-    def on_tree(coin: Coin, target: Model, draft: Model, prefix: Tokens, widths: tuple[int, ...]) -> Tokens:
-        return spectr.generate(coin, target, draft, prefix, widths, verifier)
-
-    def expected(target: Model, draft: Model, prefix: Tokens, lookahead: int, k: int) -> Any:
-        return spectr.expected(target, draft, prefix, paths(lookahead, k), verifier)
-
+    on_tree = partial(spectr.generate, verifier=verifier)
     return Method(
         name,
         CHAINS,
         TOKEN_BY_TOKEN,
         lambda coin, laws, lookahead, k: tuple(leaves(grow(coin, laws, paths(lookahead, k), draw_independent))),
-        lambda coin, target, draft, prefix, lookahead, k: on_tree(coin, target, draft, prefix, paths(lookahead, k)),
-        expected,
+        _on_paths(on_tree),
+        _on_paths(partial(spectr.expected, verifier=verifier)),
         terms,
         along=target_text.walk(met),
         verifier=verifier,
@@ -220,7 +214,7 @@ def _of_roots(name: str, alone: Method, on_tree: Any, expected: Expected, **fact
         DISTINCT,
         alone,
         lambda coin, laws, lookahead, k: tuple(leaves(grow(coin, laws, paths(lookahead, k), distinct.draw))),
-        lambda coin, target, draft, prefix, lookahead, k: on_tree(coin, target, draft, prefix, paths(lookahead, k)),
+        _on_paths(on_tree),
         expected,
         lambda size, lookahead, k: perm(size, min(k, size)) * size ** (lookahead - 1),
         on_tree=on_tree,
@@ -312,9 +306,7 @@ METHODS: tuple[Method, ...] = (
         "recursive rejection, distinct first tokens",
         TOKEN_BY_TOKEN,
         without_replacement.generate,
-        lambda target, draft, prefix, lookahead, k: without_replacement.expected(
-            target, draft, prefix, paths(lookahead, k)
-        ),
+        _on_paths(without_replacement.expected),
         proven=(Proven((2, 2), 3.0, formal="tree_without_replacement_is_lossless"),),
         tree=tree_rules.DISTINCT,
         pages=("theorems/without_replacement",),
