@@ -202,7 +202,7 @@ def parsed(text: str, batch: int = 1) -> Costs:
         found[name].append(point)
     knee = found.pop("knee", [Point(0, Fraction(256))])[0].mean
     calls = {name: tuple(sorted(found[name])) for name in CALLS if name in found}
-    first = calls.get("target", ASSUMED["target"])[0]
+    first, sized = calls.get("target", ASSUMED["target"])[0], any(one[0].size for one in calls.values())
     for wrong, said in (
         (knee < 1, f"knee must be at least 1 token; got {float(knee):g}"),
         (len(units) > 1, "give every latency a unit, or none"),
@@ -210,10 +210,7 @@ def parsed(text: str, batch: int = 1) -> Costs:
         ("target" in calls and "draft" not in calls, "the draft's latency is not stated; add draft=LATENCY"),
         (first.size > 1, f"target starts at size {first.size}; plain decoding needs target=1:LATENCY"),
         (first.mean <= first.spread, f"a plain call must take longer than its spread; got {_written(first)}"),
-        (
-            batch > 1 and any(one[0].size for one in calls.values()),
-            "measured latencies have a batch; leave --batch out",
-        ),
+        (batch > 1 and sized, "measured latencies have a batch; leave --batch out"),
     ):
         if wrong:
             raise ValueError(f"--costs: {said}")

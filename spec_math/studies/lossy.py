@@ -174,15 +174,12 @@ def finding(chosen: Sequence[Point], rules: Sequence[Rule], bias: float) -> str:
 def advice(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[str]:
     """Return the advice in words."""
     bought = _bought(chosen, rules)
+    poor, losing = [name for name, _, less in bought if less], [name for name, value, _ in bought if value < 0]
     said = {
         "These rules gain more than 0.0099 acceptance for each 0.01 of total variation (no rule can gain more than "
         "0.01): {}.": [name for name, value, _ in bought if value > 0.99],
-        "These rules gain less than half of the possible gain at the same total variation: {}.": [
-            name for name, _, poor in bought if poor
-        ],
-        "The best lossless rule for the same drafts accepts more than each of these rules: {}.": [
-            name for name, value, _ in bought if value < 0
-        ],
+        "These rules gain less than half of the possible gain at the same total variation: {}.": poor,
+        "The best lossless rule for the same drafts accepts more than each of these rules: {}.": losing,
         "If rare tokens matter, compare the rules by KL(e|t) and the largest ratio e/t, where e is the emitted and t "
         "the target's distribution. Under a bound on the largest ratio, lenience accepts most. Under a bound on "
         "KL(e|t), mentored decoding accepts most. For a required acceptance, lossy.frontier computes the distribution "

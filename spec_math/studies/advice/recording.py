@@ -54,9 +54,8 @@ def opened(files: Files) -> tuple[Any, tuple[int, ...], Positions, Iterator[Chun
     if ":draft_logits" in files.draft:
         with suppress(LawFileError):
             if (read_integers(files.draft.replace(":draft_logits", ":drafted")) < 0).any():
-                raise ValueError(
-                    f"{files.draft}: a trace has no draft logits where nothing was drafted; record them too"
-                )
+                why = "a trace has no draft logits where nothing was drafted; record them too"
+                raise ValueError(f"{files.draft}: {why}")
     tokens, rows = read_integers(files.tokens), _rows(files, files.target, files.draft, files.filters)
     if rows.count != len(tokens):
         raise ValueError(

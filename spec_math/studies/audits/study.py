@@ -169,11 +169,8 @@ def _laws_of(request: AuditRequest) -> Case:
         return default(request.lookahead, request.k or 1, request.horizon)
     target, draft = ([masses_of(row) for row in text.split(";")] for text in (request.target, request.draft))
     if request.lookahead:
-        return chain(
-            _rows(target, request.lookahead + 1, "--target"),
-            _rows(draft, request.lookahead, "--draft"),
-            request.horizon,
-        )
+        rows = _rows(target, request.lookahead + 1, "--target"), _rows(draft, request.lookahead, "--draft")
+        return chain(*rows, request.horizon)
     if len(target) != 1 or len(draft) != 1:
         raise ValueError("several rows, separated by ;, need --lookahead")
     return position(target[0], draft[0], request.k or 1)

@@ -279,9 +279,8 @@ def laws_of(found: Judgement) -> str:
     """
     if is_toy(found.case):
         return f"The distributions are the built-in ones, {_sizes(found.case)}."
-    target, draft = (
-        "; ".join(f"({', '.join(map(_mass, row))})" for row in rows) for rows in (found.case.target, found.case.draft)
-    )
+    both = found.case.target, found.case.draft
+    target, draft = ("; ".join(f"({', '.join(map(_mass, row))})" for row in rows) for rows in both)
     return f"Target {target}, draft {draft}, {_sizes(found.case)}."
 
 

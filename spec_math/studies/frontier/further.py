@@ -79,10 +79,8 @@ def beams(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: in
         tree = stochastic_beam.sampled(laws, lookahead, k, rng)
         laws.gather(inner(tree, ()))
         for key in own:
-            if key.of is BEAMS:
-                yield key, stochastic_beam.chances(laws, tree, lookahead)
-            else:
-                yield key, run(laws, tree, lookahead, rng)
+            beam = key.of is BEAMS
+            yield key, stochastic_beam.chances(laws, tree, lookahead) if beam else run(laws, tree, lookahead, rng)
 
 
 def noise(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Rows:
@@ -179,12 +177,8 @@ def grown(laws: GatheredLaws, depth: int, rng: Any, likeliest: bool = False) -> 
         first = rows.argmax(axis=1) if likeliest else array_coin.drawn(rows, rng.random(len(rows)))
         rows[np.arange(len(rows)), first] = 0
         second = array_coin.drawn(rows, rng.random(len(rows)))
-        level = [
-            (*path, token)
-            for path, *tokens in zip(growing, first.tolist(), second.tolist(), strict=True)
-            for token in tokens
-            if token >= 0
-        ]
+        drawn = zip(growing, first.tolist(), second.tolist(), strict=True)
+        level = [(*path, token) for path, *tokens in drawn for token in tokens if token >= 0]
         kept += level
     return as_tree(kept)
 

@@ -157,10 +157,8 @@ def recorded(folder: Path, live: LivePair | None, request: FrontierRequest, prog
     ValueError: no such folder: there is no recording.json; give --target, --draft and --text to record
     """
     header = headed(folder, None if live is None else live.header)
-    pair = [
-        Recorded(folder, role, header.size, header.keep, ask)
-        for role, ask in (("target", live and live.target), ("draft", live and live.draft))
-    ]
+    asks = {"target": live and live.target, "draft": live and live.draft}
+    pair = [Recorded(folder, role, header.size, header.keep, ask) for role, ask in asks.items()]
     source = f"distributions of {header.target} and {header.draft}, recorded in {folder}"
     models = BlockModels(pair[0], pair[1], header.prefixes, header.size, source)
     try:

@@ -149,9 +149,8 @@ def _or_likeliest(draft: Any, token: int) -> float:
 
 def _masses(laws: GatheredLaws, text: Tokens) -> FLOAT:
     """Return both models' masses of the tokens of a text, the draft's first, [2, L]."""
-    return np.array(
-        [[float(law(text[:at])[token]) for at, token in enumerate(text)] for law in (laws.draft, laws.target)]
-    )
+    sides = laws.draft, laws.target
+    return np.array([[float(law(text[:at])[token]) for at, token in enumerate(text)] for law in sides])
 
 
 def _met(masses: FLOAT, k: int) -> FLOAT:

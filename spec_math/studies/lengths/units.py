@@ -17,6 +17,7 @@ from spec_math import array_coin
 from spec_math.block_level import traversal
 from spec_math.block_level.lengths import given_drafts, recorded_text, target_text
 from spec_math.block_level.lengths.drafted_chains import GatheredLaws, extended, with_distinct_roots
+from spec_math.block_level.likeliest_tree import as_tree
 from spec_math.block_level.methods import METHODS, TREES, Drafts, Method, named
 from spec_math.block_level.tree import Node
 from spec_math.chance import Coin, sample
@@ -155,7 +156,7 @@ def distinct_roots(
         laws.gather([chain[:place] for chain in chains for place in range(len(chain))])
         for key in own:
             if key.k == k and key.of is TRAVERSAL:
-                tree = tuple(_as_path(chain) for chain in chains)
+                tree = as_tree([chain[: place + 1] for chain in chains for place in range(len(chain))])
                 yield key, np.mean([run(laws, tree, lookahead, rng) for _ in range(RUNS)], axis=0)
             elif key.k == k:
                 yield key, given_drafts.distinct_roots(laws, chains, lookahead)
@@ -174,13 +175,6 @@ def programs(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead:
 
 def _block(method: Method, laws: GatheredLaws, lookahead: int, k: int, coin: Coin) -> Tokens:
     return method.generate(coin, *laws.models, laws.prefix, lookahead, k)
-
-
-def _as_path(chain: Tokens) -> Node:
-    node = Node(chain[-1])
-    for token in chain[-2::-1]:
-        node = Node(token, (node,))
-    return node
 
 
 def run(laws: GatheredLaws, tree: tuple[Node, ...], lookahead: int, rng: Any) -> list[float]:
@@ -256,7 +250,7 @@ class Measured:
 
     def candidates(self, names: Sequence[str], beside: Sequence[bool] = ()) -> list[Candidate]:
         """Return the candidates of the race by these names; those `beside` it are measured alone."""
-        longest = self.units.lookahead
+        longest, aside = self.units.lookahead, beside or [False] * len(self.found)
         return [
             Candidate(
                 name,
@@ -268,9 +262,7 @@ class Measured:
                 steps=tuple((1 + min(level, one.size)) / call for level in range(longest + 1)),
                 beside=apart,
             )
-            for name, one, call, apart in zip(
-                names, self.found, self.calls, beside or [False] * len(self.found), strict=True
-            )
+            for name, one, call, apart in zip(names, self.found, self.calls, aside, strict=True)
         ]
 
     def in_tokens(self, decision: Decision) -> Decision:

@@ -314,9 +314,8 @@ def filtered(positions: Positions, filters: Filters, heated: bool = False) -> Po
 
         def batches(rows: int) -> Iterator[Batch]:
             for batch in inner(rows):
-                t, d = (
-                    _filtered(x, side, heated) for x, side in zip((batch.targets, batch.drafts), sides, strict=True)
-                )
+                both = zip((batch.targets, batch.drafts), sides, strict=True)
+                t, d = (_filtered(x, side, heated) for x, side in both)
                 yield Batch(batch.start, t, d, batch.sum_error)
 
         positions = replace(positions, batches=batches)
@@ -380,8 +379,7 @@ def default_models() -> DefaultModels:
 def default_positions(limit: int = 2000) -> Positions:
     """Return evenly spaced held-out positions, at most `limit`, each with both models' laws there."""
     found = default_models()
-    target = _contexts(found.corpus.held_out, TARGET_ORDER, limit)
-    draft = _contexts(found.corpus.held_out, DRAFT_ORDER, limit)
+    target, draft = (_contexts(found.corpus.held_out, order, limit) for order in (TARGET_ORDER, DRAFT_ORDER))
     result = from_rows(
         lambda start, stop: found.target.rows(target[start:stop]),
         lambda start, stop: found.draft.rows(draft[start:stop]),

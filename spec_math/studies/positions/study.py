@@ -251,10 +251,9 @@ def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
     for scheme, found in verdicts.items():
         if isinstance(found.verdict, Undecided):
             notes.append(f"{scheme.name}: {found.verdict}\n  at: {found.counterexample}")
-        elif isinstance(found.verdict, Lossy):
-            notes.append(f"{scheme.name}: {found.verdict}\n  counterexample: {found.counterexample}")
-        elif found.formula_fault:
-            notes.append(f"{scheme.name}: {found.formula_fault}\n  counterexample: {found.counterexample}")
+        elif isinstance(found.verdict, Lossy) or found.formula_fault:
+            fault = found.formula_fault or found.verdict
+            notes.append(f"{scheme.name}: {fault}\n  counterexample: {found.counterexample}")
         elif found.verdict.not_judged:
             notes.append(f"{scheme.name}: {found}; not judged for {', '.join(found.verdict.not_judged)}")
     judged = [found for found in verdicts.values() if str(found) == "lossless"]

@@ -79,10 +79,10 @@ def overlap(request: OverlapRequest, progress: Progress) -> Result:
     ]
     relation = expressibility(a, b)
     sides = ((first, second), a, relation.target_breaks), ((second, first), b, relation.draft_breaks)
-    for (own, other), vocabulary, broken in sides:
-        notes.append(
-            f"{len(broken):,} tokens of {own.name} cannot be spelled in {other.name}{_examples(vocabulary, broken)}"
-        )
+    notes += [
+        f"{len(broken):,} tokens of {own.name} cannot be spelled in {other.name}{_examples(vocabulary, broken)}"
+        for (own, other), vocabulary, broken in sides
+    ]
     title = f"{first.name} ({len(a):,} tokens) and {second.name} ({len(b):,} tokens)"
     number, share = len(found["by bytes"].shared), float(found["by bytes"].of_target)
     finding = f"They share {number:,} tokens with equal bytes, {share:.1%} of {first.name}. "
