@@ -56,16 +56,8 @@ def name_of(program: Any) -> str:
 
 def header_of(name: str, numbers: str) -> dict[str, Any]:
     """Return the entries of a claim on one position, for a program that draws its drafts itself."""
-    alone = {
-        "shape": "position",
-        "drafts": None,
-        "drafted": False,
-        "horizon": 1,
-        "rounds": 1,
-        "end": None,
-        "prefix": [],
-    }
-    return {"of": name, "numbers": numbers, **alone}
+    one = {"shape": "position", "drafts": None, "drafted": False, "horizon": 1, "rounds": 1, "end": None, "prefix": []}
+    return {"of": name, "numbers": numbers, **one}
 
 
 def position_certificate(

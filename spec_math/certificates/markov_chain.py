@@ -104,10 +104,8 @@ class _Chain:
     def written(self) -> tuple[str, str]:
         """Return the chain and its properties in PRISM's language; the first state is made last."""
         about = f"{self.claim['rounds']} x {self.claim['of']}, then the target, up to {self.claim['horizon']} token(s)"
-        first, wanted = (
-            self.state(self.begun((), self.claim["rounds"])),
-            dict(self.ends(self.begun((), 0), Fraction(1))),
-        )
+        first = self.state(self.begun((), self.claim["rounds"]))
+        wanted = dict(self.ends(self.begun((), 0), Fraction(1)))
         lines = [f"// {about}", "dtmc", "", "module verifier", f"  s : [0..{first}] init 0;"]
         for state, row in enumerate(reversed(self.rows)):
             after = " + ".join(f"{_number(mass)} : (s'={first - to})" for mass, to in row) or f"(s'={state})"

@@ -63,12 +63,10 @@ def first_tokens(
             at, token = _drawn(rows, masses[part], nodes[part], places, result)
             onward = np.concatenate([contexts[part][at, 1:], token[:, None]], axis=1)[:, : draft.order - 1]
             _put(waiting, depth, (places[nodes[part][at], token], onward, rows[at, token][:, None] * masses[part][at]))
-    found: list[FirstToken] = []
-    for law, none, asked, drawn in zip(result[:-1].T, result[-1], calls, draws, strict=True):
-        found.append(
-            FirstToken(law.copy(), float(none), with_text(target_vocabulary, law == 0), int(asked), float(drawn))
-        )
-    return found
+    return [
+        FirstToken(law.copy(), float(none), with_text(target_vocabulary, law == 0), int(asked), float(drawn))
+        for law, none, asked, drawn in zip(result[:-1].T, result[-1], calls, draws, strict=True)
+    ]
 
 
 @lru_cache(maxsize=4)
