@@ -141,13 +141,10 @@ def top(law: Any, number: int, end: int | None) -> list[tuple[int, Any]]:
     Tokens of mass 0 are left out.
     """
     row = np.asarray(law)
-    keys = -row
-    places = first_places(keys, number + 1)
-    if row.dtype == np.float64:
-        pairs = zip(places.tolist(), row[places].tolist(), strict=True)
-        return [(token, mass) for token, mass in pairs if mass > 0 and token != end][:number]
-    found = [(int(token), law[int(token)]) for token in places if row[token] > 0 and token != end]
-    return found[:number]
+    tokens: list[int] = first_places(-row, number + 1).tolist()
+    masses = row[tokens].tolist() if row.dtype == np.float64 else [law[token] for token in tokens]
+    pairs = zip(tokens, masses, strict=True)
+    return [(token, mass) for token, mass in pairs if mass > 0 and token != end][:number]
 
 
 def as_tree(paths: Sequence[Tokens]) -> tuple[Node, ...]:

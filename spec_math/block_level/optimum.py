@@ -118,8 +118,7 @@ def tokens_per_call(
     >>> tokens_per_call(lambda _: ["1/3", "2/3"], lambda _: ["2/3", "1/3"], (), 2, 1).tokens_per_call
     Fraction(20, 9)
     """
-    claim = chains_certificate(target_model, draft_model, prefix, lookahead, k)
-    return _verdict(claim)
+    return _verdict(chains_certificate(target_model, draft_model, prefix, lookahead, k))
 
 
 def tokens_per_call_of_tree(

@@ -109,9 +109,8 @@ def expected(
         for (token, again), mass in law(verifier, laws.target(path), laws.draft(path), n).items():
             longer = (*path, token)
             if not laws.ends(longer):
-                total = total + mass * tokens_from(
-                    longer, again * widths[len(longer)] if len(longer) < len(widths) else 0
-                )
+                drafts = again * widths[len(longer)] if len(longer) < len(widths) else 0
+                total = total + mass * tokens_from(longer, drafts)
         return total
 
     return tokens_from((), widths[0])

@@ -64,7 +64,7 @@ def verify(coin: Coin, siblings: tuple[Node, ...], laws: Conditionals, emit: Emi
         emitted = (*emitted, emission.token)
         if not emission.accepted or laws.ends(emitted):
             return emitted
-        siblings = _below(siblings, emission.token)
+        siblings = next(node.children for node in siblings if node.token == emission.token)
     return (*emitted, coin.draw(laws.target(emitted)))
 
 
@@ -98,7 +98,3 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], wid
         return total
 
     return tokens_from(())
-
-
-def _below(siblings: tuple[Node, ...], token: int) -> tuple[Node, ...]:
-    return next(node.children for node in siblings if node.token == token)

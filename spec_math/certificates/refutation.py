@@ -153,9 +153,8 @@ class _Continuation:
     def __init__(self, claim: Claim) -> None:
         self._claim = claim
         self._known: dict[Text, dict[Text, Fraction]] = {}
-        self._gap = max(
-            (abs(sum(map(number, masses_of(row))) - 1) for row in claim.draft.values()), default=Fraction(0)
-        )
+        gaps = (abs(sum(map(number, masses_of(row))) - 1) for row in claim.draft.values())
+        self._gap = max(gaps, default=Fraction(0))
 
     def of(self, text: Text) -> dict[Text, Fraction]:
         """Return {longer text: probability}."""

@@ -196,9 +196,8 @@ def greedily(target: Any, draft: Any, k: int) -> tuple[int, ...]:
         total = total + d[token]
         ratio = t[token] / d[token]
         at = int(np.searchsorted(ratios, ratio))
-        ratios, own, drafted = (
-            np.insert(row, at, value) for row, value in ((ratios, ratio), (own, t[token]), (drafted, d[token]))
-        )
+        entries = (ratios, ratio), (own, t[token]), (drafted, d[token])
+        ratios, own, drafted = (np.insert(row, at, value) for row, value in entries)
     return tuple(sorted(kept))
 
 

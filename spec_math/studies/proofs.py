@@ -354,14 +354,12 @@ def summary(proofs: Sequence[Proof], seconds: float, seed: int, certificate: Pat
     """Say in one line what came of all proofs, and where their certificates are."""
     witnesses, alone = sum(proof.witnesses for proof in proofs), sum(proof.z3_alone for proof in proofs)
     but = f", but for {alone:,} that z3 alone found empty" if alone else ""
-    written = (
-        f". {witnesses:,} empty regions carry a witness{but}: spec-math check {certificate}" if certificate else ""
-    )
+    written = f". {witnesses:,} empty regions carry a witness{but}: spec-math check {certificate}"
     regions, discarded = sum(proof.regions for proof in proofs), sum(proof.discarded for proof in proofs)
     return (
         f"{sum(map(bool, proofs))} of {len(proofs)} theorems proved on {regions:,} regions "
         f"({discarded:,} impossible ones discarded by proof) and tried on {sum(proof.tried for proof in proofs):,} "
-        f"distributions (seed {seed}) in {seconds:.1f} s{written}"
+        f"distributions (seed {seed}) in {seconds:.1f} s{written if certificate else ''}"
     )
 
 

@@ -68,10 +68,8 @@ class Polynomial:
 
     def coefficients(self, variable: int) -> dict[int, Polynomial]:
         """Return self as a polynomial in one variable: {power: polynomial in the others}."""
-        return {
-            power: self.ring.of(self.terms.coeff_wrt(variable, power))
-            for power in {powers[variable] for powers in self.terms}
-        }
+        there = {powers[variable] for powers in self.terms}
+        return {power: self.ring.of(self.terms.coeff_wrt(variable, power)) for power in there}
 
 
 class Ring:

@@ -116,10 +116,8 @@ def tried(theorem: Theorem, point: Sequence[Fraction]) -> Counterexample | Undec
     parameters = dict(zip([*theorem.laws, *theorem.scalars], arranged(theorem, point), strict=True))
     again = decided(theorem, point)
     if again != verdict and not (_breaks(verdict) and _breaks(again)):
-        return Undecided(
-            Reason.RANDOMNESS_NOT_SEEN,
-            f"on {_written(parameters)} the statement gave two verdicts in two runs: {verdict}; {again}",
-        )
+        why = f"on {_written(parameters)} the statement gave two verdicts in two runs: {verdict}; {again}"
+        return Undecided(Reason.RANDOMNESS_NOT_SEEN, why)
     return Counterexample(parameters, verdict)
 
 

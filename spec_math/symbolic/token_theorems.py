@@ -43,13 +43,12 @@ def as_its_formula(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float 
     def statement(target: Array, draft: Array, *value: Any) -> AsFormulas | Fails | None:
         if not _allowed(scheme, target, draft, drafts, value):
             return None
-        return equal(
-            _accepting(scheme, target, draft, drafts, value),
-            {
-                "acceptance": (itemgetter(0), scheme.acceptance(target, draft, drafts, *value)),
-                "test acceptance": (itemgetter(1), scheme.test_acceptance(target, draft, drafts, *value)),
-            },
-        )
+        program = _accepting(scheme, target, draft, drafts, value)
+        formulas = {
+            "acceptance": (itemgetter(0), scheme.acceptance(target, draft, drafts, *value)),
+            "test acceptance": (itemgetter(1), scheme.test_acceptance(target, draft, drafts, *value)),
+        }
+        return equal(program, formulas)
 
     return _theorem(scheme, "as its formula says", statement, tokens, drafts, seconds)
 

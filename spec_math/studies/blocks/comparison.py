@@ -387,10 +387,8 @@ def kept(models: BlockModels) -> BlockModels:
     >>> kept(BlockModels(table, table, ((),), 2, "one table")).target is table
     True
     """
-    target, draft = (
-        KeptRows(model) if isinstance(model, NGram | TemperedNGram) else model
-        for model in (models.target, models.draft)
-    )
+    sides = models.target, models.draft
+    target, draft = (KeptRows(model) if isinstance(model, NGram | TemperedNGram) else model for model in sides)
     return replace(models, target=target, draft=draft)
 
 

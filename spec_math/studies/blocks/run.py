@@ -94,10 +94,8 @@ def run(method: Method, models: BlockModels, prefix: Tokens, size: tuple[int, in
     chains = method.draft(drafting, laws, lookahead, k)
     own = tuple(coin.tosses[len(drafting.tosses) :])
     ends = [before for _, before, _ in nodes[1:]] + [len(coin.tosses)]
-    stops = tuple(
-        Stop(drafts, tuple(coin.tosses[before:end]), token)
-        for (drafts, before, token), end in zip(nodes, ends, strict=False)
-    )
+    walked = zip(nodes, ends, strict=False)
+    stops = tuple(Stop(drafts, tuple(coin.tosses[before:end]), token) for (drafts, before, token), end in walked)
     return BlockRun(prefix, chains, own, emitted, _accepted(emitted, chains, laws), stops)
 
 

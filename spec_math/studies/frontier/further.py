@@ -5,7 +5,7 @@ Source: our own; the rules are those of `block_level` and of `token_level.shared
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -33,7 +33,7 @@ from spec_math.block_level.tree import Node, inner
 from spec_math.chance import sample
 from spec_math.scheme import Tokens
 from spec_math.studies.frontier import contenders
-from spec_math.studies.lengths.units import Contender, Key, Shape, Stream, run
+from spec_math.studies.lengths.units import Contender, Key, Rows, Shape, Stream, run
 from spec_math.token_level import shared_noise
 
 PLANNED_KS = (2, 4)
@@ -66,10 +66,6 @@ def _own(keys: Sequence[Key], *methods: Method) -> dict[int, list[Key]]:
     """Return the keys of some methods by their number of chains."""
     own = [key for key in keys if key.of in methods]
     return {k: [key for key in own if key.k == k] for k in sorted({key.k for key in own})}
-
-
-Rows = Iterator[tuple[Key, Any]]
-"""Keys with P(at least i accepted | drafts), i = 1, 2, …."""
 
 
 def beams(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Rows:

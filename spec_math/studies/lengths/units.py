@@ -43,7 +43,10 @@ class Key(NamedTuple):
 Stream = Callable[[int], Any]
 """A number -> a NumPy Generator, the same for a unit whatever else is measured on it."""
 
-Source = Callable[[GatheredLaws, Stream, Sequence[Key], int], Iterator[tuple[Key, Any]]]
+Rows = Iterator[tuple[Key, Any]]
+"""Keys with P(at least i accepted | drafts), i = 1, 2, …."""
+
+Source = Callable[[GatheredLaws, Stream, Sequence[Key], int], Rows]
 """(laws, stream, keys, lookahead) -> for each key that it knows P(at least i accepted | drafts), i = 1, 2, …."""
 
 Bound = Callable[[GatheredLaws, Sequence[Tokens], Sequence[Key], int], dict[Key, FLOAT]]
@@ -145,9 +148,7 @@ def _stream(numbers: list[int], which: int) -> Any:
     return np.random.default_rng([*numbers, which])
 
 
-def distinct_roots(
-    laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int
-) -> Iterator[tuple[Key, Any]]:
+def distinct_roots(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Rows:
     """Draft K chains with distinct first tokens, and verify them by recursive rejection and by traversal."""
     own = [key for key in keys if key.of in (REJECTION, TRAVERSAL)]
     for k in sorted({key.k for key in own}):
@@ -165,7 +166,7 @@ def distinct_roots(
 REJECTION, TRAVERSAL = (named(f"{kind}, distinct first tokens") for kind in ("recursive rejection", "traversal"))
 
 
-def programs(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Iterator[tuple[Key, Any]]:
+def programs(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Rows:
     """Run the programs of all other methods on K paths that a text does not tell."""
     for key in keys:
         if isinstance(key.of, Method) and key.of in METHODS and key.of not in (REJECTION, TRAVERSAL):

@@ -106,10 +106,8 @@ def judged(schemes: Sequence[Scheme], progress: Progress) -> dict[Scheme, Scheme
     return {scheme: _of_library(scheme) if scheme in SCHEMES else judge(scheme) for scheme in judging}
 
 
-@cache
-def _of_library(scheme: Scheme) -> SchemeVerdict:
-    """The library's own records are what they are, on fixed pairs of laws: one process judges each of them once."""
-    return judge(scheme)
+_of_library = cache(judge)
+"""The library's own records are what they are, on fixed pairs of laws: one process judges each of them once."""
 
 
 def bound(found: Comparison, names: Sequence[str] | None) -> str:
