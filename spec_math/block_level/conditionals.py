@@ -5,7 +5,7 @@ Source: SpecTr, Section 3, for models as conditionals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -112,6 +112,21 @@ def conditional(model: Model, prefix: tuple[int, ...], size: int | None = None, 
             "distributions of a block must be over one vocabulary"
         )
     return row
+
+
+Weighed = tuple[tuple[int, ...], Any]
+"""A path, and its mass."""
+
+
+def a_token_longer(
+    paths: Iterable[Weighed], ends: Callable[[tuple[int, ...]], bool], law: Callable[[tuple[int, ...]], Any]
+) -> Iterator[Weighed]:
+    """Yield each path with each token that a law can draw after it, in this order; one that ends the text as it is."""
+    for path, mass in paths:
+        if ends(path):
+            yield path, mass
+        else:
+            yield from (((*path, token), mass * share) for token, share in enumerate(law(path)) if share > 0)
 
 
 def opening(model: Model, prefix: Sequence[int]) -> tuple[tuple[int, ...], Array]:

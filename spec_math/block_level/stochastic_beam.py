@@ -12,7 +12,7 @@ import numpy as np
 
 from spec_math.arrays import Array, count
 from spec_math.block_level import length
-from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.conditionals import Conditionals, a_token_longer
 from spec_math.block_level.lengths.drafted_chains import GatheredLaws
 from spec_math.block_level.lengths.given_drafts import first_to_pass
 from spec_math.block_level.likeliest_tree import as_tree, first_places
@@ -172,12 +172,5 @@ def _sequences(laws: Conditionals, lookahead: int) -> tuple[list[Tokens], list[A
     """Return all sequences of `lookahead` tokens, or up to the end token, with their draft masses, all > 0."""
     level: list[tuple[Tokens, Any]] = [((), laws.target()[0] * 0 + 1)]
     for _ in range(lookahead):
-        below: list[tuple[Tokens, Any]] = []
-        for path, mass in level:
-            if laws.ends(path):
-                below.append((path, mass))
-                continue
-            row = laws.draft(path)
-            below += [((*path, token), mass * share) for token, share in enumerate(row) if share > 0]
-        level = below
+        level = list(a_token_longer(level, laws.ends, laws.draft))
     return [path for path, _ in level], [mass for _, mass in level]

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from spec_math.arrays import Array, array_namespace, as_laws, count, positive_part
+from spec_math.block_level.conditionals import a_token_longer
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio
 from spec_math.drafting import Outcome
@@ -212,18 +214,13 @@ class RetokenisedLaw:
 def _sequences(reading: Reading, lookahead: int) -> list[tuple[Tokens, Any]]:
     running: list[tuple[Tokens, Any]] = [((), reading(()).sum() * 0 + 1)]
     for _ in range(lookahead):
-        onward: list[tuple[Tokens, Any]] = []
-        for said, mass in running:
-            if said and said[-1] == reading.end:
-                onward.append((said, mass))
-                continue
-            onward += [((*said, token), mass * p) for token, p in enumerate(reading(said)) if p != 0]
-            if len(onward) > MOST:
-                raise ValueError(
-                    f"a lookahead of {lookahead} makes more than {MOST:,} sequences of draft tokens; draft fewer, or "
-                    "verify the draft as deterministic (timing.deterministic)"
-                )
-        running = onward
+        onward = a_token_longer(running, lambda said: said[-1:] == (reading.end,), reading)
+        running = list(islice(onward, MOST + 1))
+        if len(running) > MOST:
+            raise ValueError(
+                f"a lookahead of {lookahead} makes more than {MOST:,} sequences of draft tokens; draft fewer, or "
+                "verify the draft as deterministic (timing.deterministic)"
+            )
     return running
 
 

@@ -58,15 +58,18 @@ def rows_after(model: Model, prefixes: Sequence[Tokens]) -> Sequence[FLOAT] | FL
     return [in_numpy(conditional(model, prefix)) for prefix in prefixes]
 
 
-def extended(laws: GatheredLaws, stems: Sequence[Tokens], lookahead: int, rng: Any) -> list[Tokens]:
+def extended(
+    laws: GatheredLaws, stems: Sequence[Tokens], lookahead: int, rng: Any, of_target: bool = False
+) -> list[Tokens]:
     """Let the draft continue each stem to `lookahead` tokens, or to the end token: chains drafted level by level.
 
-    One uniform a token, of a NumPy Generator. Float laws.
+    With `of_target` the target continues them. One uniform a token, of a NumPy Generator. Float laws.
     """
     chains = list(stems)
+    law, asked = (laws.target, "target") if of_target else (laws.draft, None)
     while growing := [at for at, chain in enumerate(chains) if len(chain) < lookahead and not laws.ends(chain)]:
-        laws.gather([chains[at] for at in growing])
-        rows = np.stack([laws.draft(chains[at]) for at in growing])
+        laws.gather([chains[at] for at in growing], asked)
+        rows = np.stack([law(chains[at]) for at in growing])
         tokens = array_coin.drawn(rows, rng.random(len(growing)))
         for at, token in zip(growing, tokens.tolist(), strict=True):
             chains[at] = (*chains[at], token)

@@ -21,7 +21,7 @@ import numpy as np
 
 from spec_math.arrays import Array, count, divide, is_exact, ones_like, positive_part, zeros_like
 from spec_math.block_level import spectr
-from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.conditionals import Conditionals, a_token_longer
 from spec_math.block_level.priority_law import PriorityLaw, step, uniform
 from spec_math.kernels import kernel
 from spec_math.language.model import Model
@@ -274,19 +274,15 @@ def every_text(
     author = laws if writer is None else Conditionals(writer, draft, prefix)
     known: dict[Tokens, int] = {}
     texts: list[tuple[Tokens, Any]] = [((), laws.target().sum() * 0 + 1)]
+
+    def checked(path: Tokens) -> Array:
+        check_written(laws.target(path), author.target(path), len(path))
+        return author.target(path)
+
     for _ in range(count(lookahead, "lookahead")):
-        longer = list[tuple[Tokens, Any]]()
-        for path, mass in texts:
-            if laws.ends(path):
-                longer.append((path, mass))
-                continue
-            row = author.target(path)
-            check_written(laws.target(path), row, len(path))
-            longer += [((*path, token), mass * row[token]) for token in range(laws.size) if row[token] > 0]
-        texts = longer
-        known |= {
-            path: len(known) + new for new, path in enumerate(dict.fromkeys(p for p, _ in texts if p not in known))
-        }
+        texts = list(a_token_longer(texts, laws.ends, checked))
+        fresh = dict.fromkeys(path for path, _ in texts if path not in known)
+        known |= {path: len(known) + place for place, path in enumerate(fresh)}
     rows = [np.stack([side(path[:-1]) for path in known]) for side in (laws.target, laws.draft, author.target)]
     tokens = [path[-1] for path in known]
     windows = [[known[path[: i + 1]] if i < len(path) else -1 for i in range(lookahead)] for path, _ in texts]

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math import array_coin
 from spec_math.block_level import traversal
 from spec_math.block_level.lengths import given_drafts, recorded_text, target_text
 from spec_math.block_level.lengths.drafted_chains import GatheredLaws, extended, with_distinct_roots
@@ -79,13 +78,7 @@ class Units:
         """Return the texts that the target writes in a unit, of `lookahead` tokens or up to the end token."""
         if number not in self._written:
             rng = np.random.default_rng([self.seed, 3, number])
-            texts: list[Tokens] = [()] * self.texts
-            while growing := [at for at, one in enumerate(texts) if len(one) < self.lookahead and not laws.ends(one)]:
-                laws.gather([texts[at] for at in growing], "target")
-                rows = np.stack([laws.target(texts[at]) for at in growing])
-                for at, token in zip(growing, array_coin.drawn(rows, rng.random(len(growing))).tolist(), strict=True):
-                    texts[at] = (*texts[at], token)
-            self._written[number] = texts
+            self._written[number] = extended(laws, [()] * self.texts, self.lookahead, rng, of_target=True)
         return self._written[number]
 
     def accepted(self, numbers: range, keys: Sequence[Key]) -> dict[Key, FLOAT]:
@@ -272,10 +265,8 @@ class Measured:
             one._replace(least=1.0, most=one.most * call, steps=tuple(step * call for step in one.steps))
             for one, call in zip(decision.candidates, self.calls, strict=True)
         ]
-        values, bounds = (
-            [rows * call for rows, call in zip(all_rows, self.calls, strict=True)]
-            for all_rows in (decision.values, decision.bounds)
-        )
+        both = decision.values, decision.bounds
+        values, bounds = ([rows * call for rows, call in zip(held, self.calls, strict=True)] for held in both)
         return replace(decision, candidates=counted, values=values, bounds=bounds)
 
     def __call__(
