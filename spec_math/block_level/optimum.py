@@ -95,9 +95,8 @@ class OptimalLength:
         return f"Optimal: no verifier of these drafts yields more than {self.tokens_per_call} tokens per call"
 
     def _repr_html_(self) -> str:
-        return card(
-            "Optimal", {"tokens per call": self.tokens_per_call, "certified": self.certificate.check()}, colour=GOOD
-        )
+        facts = {"tokens per call": self.tokens_per_call, "certified": self.certificate.check()}
+        return card("Optimal", facts, colour=GOOD)
 
 
 def tokens_per_call(

@@ -78,9 +78,8 @@ def measure(
     blocks = law(block)
     tokens = sum(size * mass for (size, _), mass in blocks.items())
     calls = sum(calls * mass for (_, calls), mass in blocks.items())
-    return Speed(
-        method.name, lookahead, tokens, calls, speed_up(tokens, 1 + calls * draft_cost), method.lossless, method.needs
-    )
+    faster = speed_up(tokens, 1 + calls * draft_cost)
+    return Speed(method.name, lookahead, tokens, calls, faster, method.lossless, method.needs)
 
 
 def compare(

@@ -217,6 +217,9 @@ def parsed(text: str, batch: int = 1) -> Costs:
     return Costs(calls if "target" in calls else {**ASSUMED, **calls}, knee, batch, *units & {"ms"})
 
 
+_COLUMNS = "call", "size", "latency", "spread"
+
+
 def _parts(text: str) -> Iterable[tuple[str, str]]:
     """Yield (name, value); a value without a name goes on with the last one."""
     name = ""
@@ -233,9 +236,7 @@ def _rows(path: Path) -> Iterable[tuple[str, str]]:
         if not {"call", "size", "latency"} <= {*(reader.fieldnames or ())}:
             raise ValueError(f"--costs {path}: the first line names the columns call,size,latency and perhaps spread")
         for row in reader:
-            name, size, latency, spread = (
-                (row.get(key) or "").strip() for key in ("call", "size", "latency", "spread")
-            )
+            name, size, latency, spread = ((row.get(key) or "").strip() for key in _COLUMNS)
             yield name, (f"{size}:" if size else "") + latency + (f" ± {spread}" if spread else "")
 
 

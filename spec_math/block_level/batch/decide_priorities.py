@@ -236,9 +236,8 @@ def cut(law: Pieces, ends: Array) -> Cut:
     # How many pieces, and how many stretches, have ended before this one begins.
     piece = xp.minimum(own.cumsum(1) - own, xp.full_like(order, pieces - 1))
     cell = xp.minimum((1 - own).cumsum(1) - (1 - own), xp.full_like(order, stretches - 1))
-    start, low, high = (
-        xp.take_along_axis(rows, piece, axis=1) for rows in (below, law.edges[:, :-1], law.edges[:, 1:])
-    )
+    sides = below, law.edges[:, :-1], law.edges[:, 1:]
+    start, low, high = (xp.take_along_axis(rows, piece, axis=1) for rows in sides)
     pace = divide(high - low, xp.take_along_axis(law.masses / law.masses.sum(1)[:, None], piece, axis=1), low - low)
     # Rounding must not carry a priority past the end of its piece.
     at = xp.where(own > 0, high, xp.minimum(low + (upper - start) * pace, high))

@@ -46,9 +46,8 @@ def decide_walk(at_node: Decide, coin: ArrayCoin, tree: ArrayTree, rows: Rows, t
         further = xp.any(members, axis=1)[:, None]
         draft: Any = target
         if level < tree.depth:
-            draft = (
-                partial(_left, rows, slot, further, target) if tested else xp.where(further, rows.draft(slot), target)
-            )
+            left = partial(_left, rows, slot, further, target)
+            draft = left if tested else xp.where(further, rows.draft(slot), target)
         token, accepted = at_node(coin, tree.tokens_of(tree.listed(members)), target, draft)
         agreeing = members & (tree.tokens == token[:, None]) & going[:, None]
         met = xp.any(agreeing, axis=1)

@@ -42,9 +42,8 @@ class Cells(NamedTuple):
         """Return for each token [R, V] the mean of values [R, M] over its cells."""
         xp = array_namespace(values)
         last = xp.full_like(self.cell, self.key.shape[1] - 1)
-        own, following = (
-            xp.take_along_axis(values, cell, axis=1) for cell in (self.cell, xp.minimum(self.cell + 1, last))
-        )
+        cells = self.cell, xp.minimum(self.cell + 1, last)
+        own, following = (xp.take_along_axis(values, cell, axis=1) for cell in cells)
         return own + (following - own) * self.share
 
 

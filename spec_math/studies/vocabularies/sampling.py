@@ -215,11 +215,7 @@ def _lines(tokenized: TokenizedModel, drafter: Drafter, found: list[_Position], 
     lines: list[MethodLine] = []
     for method in (method for method in METHODS if method in found[0].acceptance):
         acceptance = of_positions([position.acceptance[method] for position in found])
-        choices = [
-            _choice(method, lookahead, found, float(calls) if method.one_token else lookahead, request)
-            for other, lookahead in found[0].tokens
-            if other is method
-        ]
+        choices = [_choice(key, found, calls, request) for key in found[0].tokens if key[0] is method]
         choices += [] if choices else [(1.0, None, None, None)]
         speed_up, lookahead, tokens, spent = max(choices, key=lambda choice: choice[0])
         lookahead = None if method.one_token else lookahead
@@ -240,9 +236,10 @@ def _lines(tokenized: TokenizedModel, drafter: Drafter, found: list[_Position], 
     )
 
 
-def _choice(method: Method, lookahead: int, found: list[_Position], calls: float, request: Sampling) -> Any:
-    tokens = of_positions([position.tokens[method, lookahead] for position in found])
-    return tokens.value / (1 + calls * request.draft_cost), lookahead, tokens, calls
+def _choice(key: tuple[Method, int], found: list[_Position], calls: int, request: Sampling) -> Any:
+    (method, lookahead), tokens = key, of_positions([position.tokens[key] for position in found])
+    spent = float(calls) if method.one_token else lookahead
+    return tokens.value / (1 + spent * request.draft_cost), lookahead, tokens, spent
 
 
 def _mean_excess(found: list[tuple[list[float], float]]) -> Mean:
