@@ -212,9 +212,8 @@ def result_of(found: Comparison, verdicts: Verdicts, bound: str = "") -> Result:
     notes = sentences([*footnotes(found, verdicts), *([bound] if bound else [])])
     title, code = f"How much do verifiers of one position accept? {found.source}", 1 if lossy else 3 if undecided else 0
     said, tables = finding(found, verdicts), (_long(found, verdicts), _wide(found, verdicts))
-    return Result(
-        "comparison", title, said, tables, (against_k(found),), notes, MEANINGS, code, setting=str(found.facts)
-    )
+    pictures, setting = (against_k(found),), str(found.facts)
+    return Result("comparison", title, said, tables, pictures, notes, MEANINGS, code, setting=setting)
 
 
 def finding(found: Comparison, verdicts: Verdicts) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from spec_math.coupling import joint
 from spec_math.files.place import load
 from spec_math.mean import Mean, of_independent
 from spec_math.samplers.standard import pairs
-from spec_math.scheme import Emission, Scheme, draw_independent
+from spec_math.scheme import Emission, Scheme, Tokens, draw_independent
 from spec_math.token_level import SCHEMES, optimal
 from spec_math.verdict import Lossless, Lossy, Undecided, Verdict, check_lossless, drafts_in_words
 
@@ -139,25 +140,18 @@ def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
         # A path for every drafted tuple and, behind it, for every token that may be emitted.
         if float((d > 0).sum()) ** k * len(t) > PATHS:
             return float("nan")
-        coupled = joint(
-            lambda coin: draw_independent(coin, d, k),
-            lambda coin, tokens: Emission(verify(coin, tokens, t, d), accepted=False),
-        )
-        return coupled.acceptance()
 
-    return Scheme(
-        name,
-        draw_independent,
-        verify,
-        acceptance,
-        optimum=optimal.INDEPENDENT,
-        estimate=lambda target, draft, k, paths, rng: _estimated(verify, (target, draft), k, paths, rng),
-    )
+        def emit(coin: Coin, tokens: Tokens) -> Emission:
+            return Emission(verify(coin, tokens, t, d), accepted=False)
+
+        return joint(lambda coin: draw_independent(coin, d, k), emit).acceptance()
+
+    estimate = partial(_estimated, verify)
+    return Scheme(name, draw_independent, verify, acceptance, optimum=optimal.INDEPENDENT, estimate=estimate)
 
 
-def _estimated(verify: Callable[..., int], laws: tuple[Any, Any], k: int, paths: int, rng: Any) -> Mean:
+def _estimated(verify: Callable[..., int], target: Any, draft: Any, k: int, paths: int, rng: Any) -> Mean:
     """Run a verifier `paths` times or more on fresh drafts; how often it emits one of them."""
-    target, draft = laws
     paths = max(paths, 8, min(RUNS, RUN_MASSES // len(target)))
 
     def run(coin: Coin) -> bool:

@@ -161,13 +161,8 @@ def engine(bug: str = "none") -> Engine:
     if bug not in VARIANTS:
         raise ValueError(f"--bug takes one of {', '.join(VARIANTS)}; got {bug!r}")
     found, variant = default_models(), VARIANTS[bug]
-    return Engine(
-        partial(_after, found.target, TARGET_ORDER),
-        partial(_after, found.draft, DRAFT_ORDER),
-        variant.verify,
-        LOOKAHEAD,
-        variant.drawn_from,
-    )
+    sides = partial(_after, found.target, TARGET_ORDER), partial(_after, found.draft, DRAFT_ORDER)
+    return Engine(*sides, variant.verify, LOOKAHEAD, variant.drawn_from)
 
 
 def columns(bug: str, texts: int, length: int, seed: int) -> dict[str, Any]:

@@ -85,9 +85,8 @@ def compare(request: Sampling, progress: Progress) -> VocabularyComparison:
         f"an n-gram model of CPython's documentation with {len(tokenized.vocabulary):,} words, and drafters "
         f"learnt from the same text, at {len(starts)} held-out words"
     )
-    return VocabularyComparison(
-        source, len(tokenized.vocabulary), len(starts), request.draft_cost, tuple(lines), surest, "Monte Carlo"
-    )
+    about = source, len(tokenized.vocabulary), len(starts), request.draft_cost
+    return VocabularyComparison(*about, tuple(lines), surest, "Monte Carlo")
 
 
 def tokens_of_chain(laws: Conditionals, lookaheads: Sequence[int], rng: Any) -> list[float]:
@@ -139,15 +138,10 @@ def _at(tokenized: TokenizedModel, drafter: Drafter, start: _Start, request: Sam
         begins = partial(_begins, GreedyTokenizer(tokenized.vocabulary))
         bias = timing_bias.total_variation(tokenized, drafter.tokenized, prefix, drafter.shortest, begins)
     among = timing_bias.over_proposed(row, psi)
-    return _Position(
-        acceptance,
-        tokens,
-        float(carried(draft, tokenized.vocabulary, other)[0].sum()),
-        float(untokenisable),
-        float(row.max()),
-        float(bias),
-        ([float(value) for value in timing_bias.excesses(row, firsts, among)], float(row[among].sum())),
-    )
+    excesses = [float(value) for value in timing_bias.excesses(row, firsts, among)]
+    shared = float(carried(draft, tokenized.vocabulary, other)[0].sum())
+    masses = shared, float(untokenisable), float(row.max()), float(bias)
+    return _Position(acceptance, tokens, *masses, (excesses, float(row[among].sum())))
 
 
 def _begins(tokenizer: GreedyTokenizer, text: bytes) -> bool:
@@ -211,7 +205,8 @@ def shared_tokens(words: Vocabulary, other: Vocabulary) -> int:
 
 
 def _lines(tokenized: TokenizedModel, drafter: Drafter, found: list[_Position], request: Sampling) -> DrafterLines:
-    calls = most_calls(tokenized.vocabulary, drafter.tokenized.vocabulary)
+    words = tokenized.vocabulary, drafter.tokenized.vocabulary
+    calls = most_calls(*words)
     lines: list[MethodLine] = []
     for method in (method for method in METHODS if method in found[0].acceptance):
         acceptance = of_positions([position.acceptance[method] for position in found])
@@ -221,19 +216,12 @@ def _lines(tokenized: TokenizedModel, drafter: Drafter, found: list[_Position], 
         lookahead = None if method.one_token else lookahead
         known = None if tokens is None else speed_up
         lines.append(MethodLine(method, acceptance, lookahead, tokens, spent, known))
-    return DrafterLines(
-        drafter.name,
-        len(drafter.tokenized.vocabulary),
-        shared_tokens(tokenized.vocabulary, drafter.tokenized.vocabulary),
-        of_positions([position.shared_mass for position in found]),
-        of_positions([position.untokenisable for position in found]),
-        calls,
-        tuple(lines),
-        (
-            Bias(drafter.shortest, of_positions([position.bias for position in found]), exact=True),
-            Bias(max(request.lookaheads), _mean_excess([position.excess for position in found]), exact=False),
-        ),
-    )
+    names = "shared_mass", "untokenisable", "bias"
+    shared, untokenisable, bias = (of_positions([getattr(position, name) for position in found]) for name in names)
+    excess = _mean_excess([position.excess for position in found])
+    biases = Bias(drafter.shortest, bias, exact=True), Bias(max(request.lookaheads), excess, exact=False)
+    sizes = len(words[1]), shared_tokens(*words)
+    return DrafterLines(drafter.name, *sizes, shared, untokenisable, calls, tuple(lines), biases)
 
 
 def _choice(key: tuple[Method, int], found: list[_Position], calls: int, request: Sampling) -> Any:
