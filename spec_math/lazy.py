@@ -33,3 +33,16 @@ def lazily(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str]
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return get
+
+
+def face(
+    package: str, modules: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """The `__getattr__`, the `__dir__` and the `__all__` of a package whose public names all lie in modules listed.
+
+    >>> get, directory, names = face(__name__, {"math": ("lcm", "gcd")})
+    >>> names, get("gcd")(4, 6), {"gcd", "face"} <= set(directory())
+    (['gcd', 'lcm'], 2, True)
+    """
+    names = sorted(name for listed in modules.values() for name in listed)
+    return lazily(package, modules), lambda: sorted({*vars(sys.modules[package]), *names}), names

@@ -2,19 +2,25 @@
 
 from typing import TYPE_CHECKING
 
-from spec_math.lazy import lazily
+from spec_math.lazy import face
 
 if TYPE_CHECKING:
-    from spec_math.language.corpus import Corpus, documentation, standard_library
-    from spec_math.language.files import read_vocabulary
-    from spec_math.language.model import Model, Table
-    from spec_math.language.ngram import NGram
-    from spec_math.language.recorded import Recorded
-    from spec_math.language.tempered import Tempered
-    from spec_math.language.tokenizer import GreedyTokenizer, TokenizedModel, Tokenizer, UntokenisableError
-    from spec_math.language.vocabulary import Vocabulary
+    from spec_math.language.corpus import Corpus as Corpus
+    from spec_math.language.corpus import documentation as documentation
+    from spec_math.language.corpus import standard_library as standard_library
+    from spec_math.language.files import read_vocabulary as read_vocabulary
+    from spec_math.language.model import Model as Model
+    from spec_math.language.model import Table as Table
+    from spec_math.language.ngram import NGram as NGram
+    from spec_math.language.recorded import Recorded as Recorded
+    from spec_math.language.tempered import Tempered as Tempered
+    from spec_math.language.tokenizer import GreedyTokenizer as GreedyTokenizer
+    from spec_math.language.tokenizer import TokenizedModel as TokenizedModel
+    from spec_math.language.tokenizer import Tokenizer as Tokenizer
+    from spec_math.language.tokenizer import UntokenisableError as UntokenisableError
+    from spec_math.language.vocabulary import Vocabulary as Vocabulary
 
-__getattr__ = lazily(
+__getattr__, __dir__, __all__ = face(
     __name__,
     {
         "spec_math.language.corpus": ("Corpus", "documentation", "standard_library"),
@@ -27,24 +33,3 @@ __getattr__ = lazily(
         "spec_math.language.vocabulary": ("Vocabulary",),
     },
 )
-
-__all__ = [
-    "Corpus",
-    "GreedyTokenizer",
-    "Model",
-    "NGram",
-    "Recorded",
-    "Table",
-    "Tempered",
-    "TokenizedModel",
-    "Tokenizer",
-    "UntokenisableError",
-    "Vocabulary",
-    "documentation",
-    "read_vocabulary",
-    "standard_library",
-]
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
