@@ -15,7 +15,7 @@ from spec_math.block_level import block
 from spec_math.chance import Coin
 from spec_math.distribution import normalised, residual_of, top_k
 from spec_math.zoo.specimen import THIRDS, TOY, Laws, Program, SmallCase, Specimen, broken, laws, verified
-from spec_math.zoo.toy import Generate, Text, by_ratio, likeliest, processed, ratio, sampled
+from spec_math.zoo.toy import Chance, Generate, Text, by_ratio, likeliest, processed, ratio, sampled
 
 
 def _counts_all(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
@@ -59,19 +59,24 @@ def _zero_raises(coin: Coin, tokens: Text, targets: Sequence[Array], reported: S
 
 top_three = processed(lambda law: top_k(law, 3))
 
+
+def _accepting(name: str, chance: Chance, printed: tuple[str, str]) -> Specimen:
+    return broken(name, sampled, by_ratio(chance), printed=printed)
+
+
 ACCEPTANCE = (
     broken("M7", sampled, _counts_all, printed=(".543", ".580")).told(
         "operator precedence: all drafts count as matches",
         "transformers PR #28508",
         "compare first and combine then: write the parentheses, and test a draft that must be rejected",
     ),
-    broken("M8", sampled, by_ratio(lambda t, d, x: Fraction(int(ratio(t, d, x) > 0))), printed=(".543", ".580")).told(
+    _accepting("M8", lambda t, d, x: Fraction(int(ratio(t, d, x) > 0)), (".543", ".580")).told(
         "the acceptance coin is hard-coded 0", "vllm-ascend #13730, #13766, #13470", "draw a uniform for each position"
     ),
     broken("M10", sampled, _first_unverified, printed=(".543", ".543")).told(
         "the first draft is committed unverified", "ohdearquant/lattice #243", "verify the first draft as the others"
     ),
-    broken("M14", sampled, by_ratio(lambda t, _d, x: t[x] / max(t)), printed=(".089", ".108")).told(
+    _accepting("M14", lambda t, _d, x: t[x] / max(t), (".089", ".108")).told(
         "acceptance t(x)/max t",
         "1bit-MONSTER #637",
         "accept with t(x)/d(x), the draft's mass below and not the target's largest one",
@@ -82,7 +87,7 @@ ACCEPTANCE = (
         "read the drafted token's mass before any masking, and refuse a drafted token of mass 0",
         "the printed joint distance is that of the first position alone going wrong",
     ),
-    broken("M16", sampled, by_ratio(lambda t, d, x: t[x] + (1 - t[x]) * ratio(t, d, x)), printed=(".005", ".027")).told(
+    _accepting("M16", lambda t, d, x: t[x] + (1 - t[x]) * ratio(t, d, x), (".005", ".027")).told(
         "a match or the ratio test is enough",
         "rtp-llm #521",
         "take one rule: the ratio test with its residual, or a match with the target's own draw",
@@ -98,17 +103,12 @@ ACCEPTANCE = (
         "feifeibear, sample()",
         "mark a failure with what is no token, such as -1 or None",
     ),
-    broken("M48", sampled, by_ratio(lambda t, d, x: min(1, 2 * t[x] / d[x])), printed=(".064", ".137")).told(
+    _accepting("M48", lambda t, d, x: min(1, 2 * t[x] / d[x]), (".064", ".137")).told(
         "a lenience of 1/2 on the ratio",
         "lucidrains; lossy by design",
         "a lenience of 1 is lossless; else state the rule as lossy, with its distance",
     ),
-    broken(
-        "M48, constant",
-        sampled,
-        by_ratio(lambda t, d, x: Fraction(int(t[x] / d[x] > Fraction(3, 10)))),
-        printed=(".079", ".166"),
-    ).told(
+    _accepting("M48, constant", lambda t, d, x: Fraction(int(t[x] / d[x] > Fraction(3, 10))), (".079", ".166")).told(
         "a constant threshold in place of the coin",
         "TensorRT-LLM; lossy by design",
         "compare the ratio with a uniform in place of the constant; else state the rule as lossy",

@@ -14,7 +14,7 @@ from spec_math.distribution import residual_of, temperature, top_k
 from spec_math.zoo import toy
 from spec_math.zoo.acceptance import top_three
 from spec_math.zoo.specimen import Specimen, broken
-from spec_math.zoo.toy import Text, by_ratio, drawing, likeliest, ratio, sampled
+from spec_math.zoo.toy import Drafter, Text, by_ratio, drawing, likeliest, ratio, sampled
 
 
 def _rounded(coin: Coin, prefix: Text) -> tuple[int, Array]:
@@ -30,47 +30,43 @@ def _discarded(coin: Coin, prefix: Text) -> tuple[int | None, Array]:
     return (token if law[token] >= Fraction(3, 20) else None), law
 
 
+def _misreported(name: str, drafter: Drafter, **known: Any) -> Specimen:
+    return broken(name, drafter, by_ratio(), contract="drafter", **known)
+
+
 DRAFTS = (
-    broken(
-        "M1", drawing(reported=lambda law: np.roll(law, 2)), by_ratio(), contract="drafter", printed=(".081", ".164")
-    ).told(
+    _misreported("M1", drawing(reported=lambda law: np.roll(law, 2)), printed=(".081", ".164")).told(
         "two index maps disagree: the draft's distribution is permuted against its tokens",
         "transformers 5.23.0, AssistantToTargetTranslator with a pruned head",
         "map the draft's distribution and its tokens by one table, in one place",
     ),
-    broken("M2", drawing(likeliest), by_ratio(), contract="drafter", printed=(".063", ".063")).told(
+    _misreported("M2", drawing(likeliest), printed=(".063", ".063")).told(
         "a greedy draft is verified against the softmax",
         "transformers #32867; jaymody/speculative-sampling #3; rtp-llm #1311",
         "report a greedy draft as one-hot, or draw it from the distribution that is reported",
     ),
-    broken("M3", drawing(lambda law: top_k(law, 3)), by_ratio(), contract="drafter", printed=(".076", ".105")).told(
+    _misreported("M3", drawing(lambda law: top_k(law, 3)), printed=(".076", ".105")).told(
         "drafted from processed logits, the raw ones are reported",
         "transformers #47932; mlx-node #11",
         "report the distribution that the draft was drawn from, after all processors",
     ),
-    broken(
-        "M4",
-        drawing(lambda law: temperature(law, Fraction(1, 2))),
-        by_ratio(),
-        contract="drafter",
-        printed=(".078", ".094"),
-    ).told(
+    _misreported("M4", drawing(lambda law: temperature(law, Fraction(1, 2))), printed=(".078", ".094")).told(
         "drafted at one temperature, reported at another",
         "mlx-node #11; vLLM #9834",
         "divide the logits by one temperature before drawing, and report the distribution after it",
     ),
-    broken("M5", _rounded, by_ratio(), contract="drafter", printed=("2.3e-4", "3.7e-4")).told(
+    _misreported("M5", _rounded, printed=("2.3e-4", "3.7e-4")).told(
         "sampled in bfloat16, reported in float32",
         "deepseek-ai/DeepSpec #31",
         "draw from the very numbers that are reported, of one type",
     ),
     # By beam search: where laws go by position, the likeliest token of each row.
-    broken("M6", drawing(likeliest), by_ratio(), contract="drafter").told(
+    _misreported("M6", drawing(likeliest)).told(
         "a beam-searched draft is taken for a sample",
         "apple/ml-recurrent-drafter #6",
         "report a beam's tokens as one-hot, or sample them",
     ),
-    broken("M49", _discarded, by_ratio(), contract="drafter", printed=(".098", ".112")).told(
+    _misreported("M49", _discarded, printed=(".098", ".112")).told(
         "a sampled draft of low confidence is discarded, and its distribution not renormalised",
         "predicted of early exits by p_min with a ratio test",
         "stop drafting after the token of low confidence and verify it, or renormalise the reported distribution",

@@ -61,6 +61,10 @@ def _state_of_a_token(coin: Coin, prefix: Text) -> Text:
     return engine(sampled, _last_row(toy.target), row)(coin, prefix)
 
 
+def _ignoring(name: str, verify: Verify, wanted: Rows, **known: Any) -> Specimen:
+    return Specimen(name, generate=engine(sampled, verify), drafter=sampled, target=wanted, **known)
+
+
 ROWS = (
     broken(
         "M17", sampled, on_rows(lambda _, targets, reported: (targets, reported[::-1])), printed=(".143", ".166")
@@ -75,14 +79,7 @@ ROWS = (
         "expand the tensors of requests to their tokens before they are read",
         "the state is a temperature here; in the engine it was the seed too",
     ),
-    Specimen(
-        "M19",
-        generate=engine(sampled, _last_row(cold)),
-        drafter=sampled,
-        target=cold,
-        printed=(".187", ".224"),
-        heat=COLD,
-    ).told(
+    _ignoring("M19", _last_row(cold), cold, printed=(".187", ".224"), heat=COLD).told(
         "sampling parameters are not applied to the target where it verifies",
         "vLLM #9834, PR #10198; vllm-ascend #6685",
         "apply the request's parameters to every row that verifies, as to the one that is sampled",
@@ -93,9 +90,7 @@ ROWS = (
         "EAGLE, bf10ac5",
         "apply the logits processor to all rows, that of the bonus token too",
     ),
-    Specimen(
-        "M21", generate=engine(sampled, _last_row(likely)), drafter=sampled, target=likely, printed=(".066", ".128")
-    ).told(
+    _ignoring("M21", _last_row(likely), likely, printed=(".066", ".128")).told(
         "min-p is applied to the bonus token alone",
         "vLLM #42744, #18902; SGLang #28200, #28242",
         "apply min-p to all rows, or to none",
@@ -106,7 +101,7 @@ ROWS = (
         "SGLang #31214, #32922, #39253; mistral.rs #2424; LiteRT-LM #3017",
         "divide by the temperature and verify by the ratio; verify greedily at temperature 0 alone",
     ),
-    Specimen("M44", generate=engine(sampled, by_ratio()), drafter=sampled, target=cold_and_filtered).told(
+    _ignoring("M44", by_ratio(), cold_and_filtered).told(
         "a shim discards the expanded temperature and top-k",
         "vLLM #42638, #55005",
         "hand the expanded parameters on to the call that is wrapped",
