@@ -20,6 +20,7 @@ from spec_math.arrays import (
     count,
     divide,
     is_exact,
+    ones_like,
     positive_part,
     sum_gap,
     zeros_like,
@@ -147,6 +148,17 @@ def normalised(masses: Array, otherwise: Array) -> Array:
     """
     totals = array_namespace(masses).sum(masses, axis=-1, keepdims=True)
     return divide(masses, totals, otherwise)
+
+
+def one_hot(token: Any, like: Array) -> Array:
+    """Return the law of one certain token, in the number type and shape [V] of `like`.
+
+    >>> one_hot(1, as_law(["1/2", "1/2"])).tolist()
+    [Fraction(0, 1), Fraction(1, 1)]
+    """
+    hot = zeros_like(like)
+    hot[int(token)] = ones_like(like[:1])[0]
+    return hot
 
 
 def restricted(masses: Any, keep: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spec_math.arrays import Array, as_laws, divide, exact, is_exact, ones_like, positive_part, proportional_to
-from spec_math.distribution import normalised, residual_of, temperature, top_k
+from spec_math.distribution import normalised, one_hot, residual_of, temperature, top_k
 from spec_math.sequential.dirichlet import drawn_law
 
 
@@ -72,24 +72,12 @@ def verified(t: Array, d: Array, drafted: Array, chance: Array) -> Array:
     return kept + (drafted.sum() - kept.sum()) * residual_of(t, d)
 
 
-def hot(token: Any, like: Array) -> Array:
-    """Return the one-hot law of a token, in the number type of `like`.
-
-    >>> from spec_math.arrays import exact
-    >>> hot(1, exact(["1/2", "1/2"])).tolist()
-    [Fraction(0, 1), Fraction(1, 1)]
-    """
-    law = like - like
-    law[int(token)] = ones_like(like)[0]
-    return law
-
-
 def _number(text: str, like: Array) -> Any:
     return Fraction(text) if is_exact(like) else float(Fraction(text))
 
 
 def _greedy_draft(t: Array, d: Array) -> Array:
-    return verified(t, d, hot(np.argmax(d), d), ratio(t, d))
+    return verified(t, d, one_hot(np.argmax(d), d), ratio(t, d))
 
 
 def _filtered_draft(t: Array, d: Array) -> Array:
@@ -117,7 +105,7 @@ def _at_the_drafted(t: Array, d: Array) -> Array:
 
 def _likeliest_left(t: Array, d: Array) -> Array:
     rejected = positive_part(d - t).sum()
-    return np.minimum(t, d) + rejected * hot(np.argmax(residual_of(t, d)), t)
+    return np.minimum(t, d) + rejected * one_hot(np.argmax(residual_of(t, d)), t)
 
 
 def _over_the_largest(t: Array, d: Array) -> Array:
@@ -135,16 +123,16 @@ def _temperature_ignored(t: Array, _d: Array) -> Array:
 
 
 def _likeliest(t: Array, _d: Array) -> Array:
-    return hot(np.argmax(t), t)
+    return one_hot(np.argmax(t), t)
 
 
 def _matched_or_redrawn(t: Array, d: Array) -> Array:
-    matched = hot(np.argmax(d), t) * t
+    matched = one_hot(np.argmax(d), t) * t
     return matched + (t.sum() - matched.sum()) * t
 
 
 def _without_the_favourite(t: Array, d: Array) -> Array:
-    favourite = hot(np.argmax(d), t)
+    favourite = one_hot(np.argmax(d), t)
     return normalised(t - t * favourite, favourite)
 
 

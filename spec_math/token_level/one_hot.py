@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, array_namespace, as_laws, ones_like, zeros_like
+from spec_math.arrays import array_namespace, as_laws
 from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
-from spec_math.distribution import as_probability, residual_of
+from spec_math.distribution import as_probability, one_hot, residual_of
 from spec_math.scheme import Emission, Optimum, Proven, Reads, Scheme, Tokens, is_index, the_token, token_of
 from spec_math.token_level.batch import rejection
 from spec_math.token_level.streamed import Chunk
@@ -48,7 +48,7 @@ def emit(coin: Coin, token: Any, target: Any, draft: Any = None) -> Emission:  #
         raise ValueError(f"a drafted token must be an index in 0..{len(t) - 1}; got {x!r}")
     if coin.flip(min(1, t[x])):
         return Emission(int(x), accepted=True)
-    return Emission(coin.draw(residual_of(t, _one_hot(t, x))), accepted=False)
+    return Emission(coin.draw(residual_of(t, one_hot(x, t))), accepted=False)
 
 
 verify = token_of(emit)
@@ -69,12 +69,6 @@ def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
         return as_probability(np.take_along_axis(t, np.argmax(d, axis=-1)[..., None], -1).sum(axis=-1), t, d)
     xp = array_namespace(t)
     return as_probability(xp.take_along_axis(t, xp.argmax(d, axis=-1, keepdims=True), axis=-1)[..., 0], t, d)
-
-
-def _one_hot(t: Array, x: int) -> Array:
-    hot = zeros_like(t)
-    hot[x] = ones_like(t[:1])[0]
-    return hot
 
 
 OPTIMUM = Optimum("the draft's favourite", acceptance, None, Chunk.favourite)

@@ -8,9 +8,10 @@ from fractions import Fraction
 from spec_math.arrays import Array
 from spec_math.block_level import block
 from spec_math.chance import Coin
+from spec_math.distribution import one_hot
 from spec_math.zoo import acceptance, drafts, residuals, rounds, rows, toy
 from spec_math.zoo.specimen import Specimen, broken
-from spec_math.zoo.toy import Text, by_ratio, favourite, one_hot, sampled
+from spec_math.zoo.toy import Drafter, Rows, Text, Verify, by_ratio, favourite, sampled
 
 
 def _as_one_hot(coin: Coin, prefix: Text) -> tuple[int, Array]:
@@ -46,27 +47,25 @@ def _without_the_cache(coin: Coin, prefix: Text) -> tuple[int, Array]:
     return coin.draw(law), law
 
 
+def _control(name: str, drafter: Drafter, verify: Verify, target: Rows = toy.target) -> Specimen:
+    return broken(name, drafter, verify, target, contract=None, printed=("0", "0"))
+
+
 CONTROLS = (
-    broken("C1", sampled, by_ratio(), contract=None, printed=("0", "0")).told("verification token by token", ""),
-    broken("C2", favourite, by_ratio(), contract=None, printed=("0", "0")).told(
+    _control("C1", sampled, by_ratio()).told("verification token by token", ""),
+    _control("C2", favourite, by_ratio()).told(
         "a greedy draft reported as one-hot, the rejected token zeroed", "EAGLE #183, #221, #283, #329; vLLM #16899"
     ),
-    broken("C3", _as_one_hot, by_ratio(), contract=None, printed=("0", "0")).told(
-        "a sampled draft verified as one-hot", "vLLM #40149, #40651"
-    ),
-    broken("C4", sampled, _match, contract=None, printed=("0", "0")).told(
+    _control("C3", _as_one_hot, by_ratio()).told("a sampled draft verified as one-hot", "vLLM #40149, #40651"),
+    _control("C4", sampled, _match).told(
         "sample and match, the mismatch emitted", "dflash #74; mlx-swift-lm #459; llama-server"
     ),
     Specimen("C5", contract=None, generate=_unsure, drafter=sampled, printed=("0", "0")).told(
         "drafting stops after a token of low confidence, which is verified", "transformers #33258"
     ),
-    broken("C6", sampled, block.verify, contract=None, printed=("0", "0")).told(
-        "block verification", "vLLM #46781; SGLang"
-    ),
-    broken("C7", sampled, by_ratio(), rows.cold, contract=None, printed=("0", "0")).told(
-        "a draft hotter than the target", "transformers #40976"
-    ),
-    broken("M50", _without_the_cache, by_ratio(), contract=None, printed=("0", "0")).told(
+    _control("C6", sampled, block.verify).told("block verification", "vLLM #46781; SGLang"),
+    _control("C7", sampled, by_ratio(), rows.cold).told("a draft hotter than the target", "transformers #40976"),
+    _control("M50", _without_the_cache, by_ratio()).told(
         "the draft's cache lacks the bonus token",
         "vLLM #9730",
         "append the bonus token to the draft's cache before it drafts again; only the acceptance changes",

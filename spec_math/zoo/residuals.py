@@ -11,11 +11,11 @@ import numpy as np
 from spec_math.arrays import Array, positive_part
 from spec_math.block_level import block
 from spec_math.chance import Coin
-from spec_math.distribution import normalised, residual_of, restricted, top_k
+from spec_math.distribution import normalised, one_hot, residual_of, restricted, top_k
 from spec_math.zoo import toy
 from spec_math.zoo.acceptance import top_three
 from spec_math.zoo.specimen import Specimen, broken
-from spec_math.zoo.toy import Text, by_ratio, drawing, favourite, likeliest, one_hot, processed, sampled
+from spec_math.zoo.toy import Rest, Text, by_ratio, drawing, favourite, likeliest, processed, sampled
 
 
 def _zeroed_in_place(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
@@ -36,23 +36,23 @@ def _aligned_by_place(t: Array, d: Array, _x: int) -> Array:
 TOP_3 = partial(top_k, k=3)
 BY_PLACE = by_ratio(rest=_aligned_by_place)
 
+
+def _redrawing(name: str, rest: Rest, printed: tuple[str, str]) -> Specimen:
+    return broken(name, sampled, by_ratio(rest=rest), printed=printed)
+
+
 RESIDUALS = (
-    broken("M11", sampled, by_ratio(rest=lambda t, _d, _x: t), printed=(".036", ".076")).told(
+    _redrawing("M11", lambda t, _d, _x: t, (".036", ".076")).told(
         "a rejection redraws from the target",
         "ShopeeLLM/Spec-RL #14",
         "after a rejection draw from (t - d)+, divided by its sum",
     ),
-    broken(
-        "M12",
-        sampled,
-        by_ratio(rest=lambda t, d, x: normalised(positive_part(t - d * one_hot(x, d)), t)),
-        printed=(".031", ".056"),
-    ).told(
+    _redrawing("M12", lambda t, d, x: normalised(positive_part(t - d * one_hot(x, d)), t), (".031", ".056")).told(
         "the draft is subtracted at the drafted token only",
         "xLLM PR #2175; EAGLE #20",
         "keep the draft's whole distribution and subtract all of it",
     ),
-    broken("M13", sampled, by_ratio(rest=lambda t, d, _x: likeliest(residual_of(t, d))), printed=(".106", ".107")).told(
+    _redrawing("M13", lambda t, d, _x: likeliest(residual_of(t, d)), (".106", ".107")).told(
         "the residual is drawn without noise",
         "vLLM #9441, PR #10863",
         "draw from the residual, with noise of its own for each request, and not its argmax",

@@ -9,7 +9,7 @@ import numpy as np
 
 from spec_math.arrays import Array, exact, proportional_to
 from spec_math.chance import Coin
-from spec_math.distribution import residual_of
+from spec_math.distribution import one_hot, residual_of
 
 LOOKAHEAD = 2
 HORIZON = 3
@@ -122,17 +122,6 @@ def favourite(_coin: Coin, prefix: Text) -> tuple[int, Array]:
     """
     token = int(np.argmax(draft(prefix)))
     return token, one_hot(token, draft(prefix))
-
-
-def one_hot(token: int, like: Array) -> Array:
-    """Return the law that is all on one token, of the kind of a given law.
-
-    >>> one_hot(0, DRAFT[0])[0]
-    Fraction(1, 1)
-    """
-    hot = like - like
-    hot[token] += 1
-    return hot
 
 
 def likeliest(t: Array) -> Array:
