@@ -12,9 +12,10 @@ import numpy as np
 from spec_math.arrays import Array, array_namespace, as_laws, count, divide, zeros_like
 from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
-from spec_math.distribution import as_probability, capped_ratio, descending_rank, residual_of
+from spec_math.distribution import as_probability, descending_rank
 from spec_math.scheme import Emission, Optimum, Proven, Scheme, Tokens, drafted, token_of
 from spec_math.token_level.batch import rejection
+from spec_math.token_level.recursive import tried_in_turn
 from spec_math.token_level.streamed import Chunk
 from spec_math.token_level.without_replacement import without
 
@@ -55,10 +56,7 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     *top, x = drafted(tokens, d)
     if x in top:
         raise ValueError(f"the drawn draft is never one of the fixed ones; got {x} after {tuple(top)}")
-    rest = without(d, top)
-    if coin.flip(capped_ratio(t[x], rest[x])):
-        return Emission(x, accepted=True)
-    return Emission(coin.draw(residual_of(t, rest)), accepted=False)
+    return tried_in_turn(coin, t, [(x, without(d, top))])
 
 
 verify = token_of(emit)

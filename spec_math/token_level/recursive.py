@@ -5,9 +5,10 @@ Source: SpecInfer, multi-step speculative sampling.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from spec_math.arrays import as_laws
+from spec_math.arrays import Array, as_laws
 from spec_math.chance import Coin
 from spec_math.distribution import as_probability, capped_ratio, residual_of
 from spec_math.scheme import Emission, Proven, Reads, Scheme, drafted, draw_independent, token_of
@@ -17,6 +18,25 @@ from spec_math.token_level.excess import Excess
 from spec_math.token_level.streamed import Chunk
 
 draw = draw_independent
+
+
+def tried_in_turn(coin: Coin, target: Array, drafts: Iterable[tuple[int, Array]]) -> Emission:
+    """Accept a draft x with chance min(1, r(x)/d(x)), where r starts as the target [V] and becomes (r − d)+ / Σ.
+
+    drafts: pairs of a drafted token x and the law d [V] that it is tested against. The last r is drawn from.
+
+    >>> from spec_math.arrays import exact
+    >>> from spec_math.chance import law
+    >>> t, d = exact(["1/4", "3/4"]), exact(["1/2", "1/2"])
+    >>> law(lambda coin: tried_in_turn(coin, t, [(0, d)]))[Emission(1, False)]
+    Fraction(1, 2)
+    """
+    left = target
+    for x, law in drafts:
+        if coin.flip(capped_ratio(left[x], law[x])):
+            return Emission(x, accepted=True)
+        left = residual_of(left, law)
+    return Emission(coin.draw(left), accepted=False)
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
@@ -33,12 +53,7 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     Fraction(1, 2)
     """
     t, d = as_laws(target, draft)
-    r = t
-    for x in drafted(tokens, d):
-        if coin.flip(capped_ratio(r[x], d[x])):
-            return Emission(x, accepted=True)
-        r = residual_of(r, d)
-    return Emission(coin.draw(r), accepted=False)
+    return tried_in_turn(coin, t, ((x, d) for x in drafted(tokens, d)))
 
 
 verify = token_of(emit)

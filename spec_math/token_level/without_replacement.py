@@ -14,11 +14,12 @@ from spec_math import array_coin
 from spec_math.arrays import Array, array_namespace, as_laws, count, is_exact, positive_part, zeros_like
 from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
-from spec_math.distribution import as_probability, capped_ratio, residual_of
+from spec_math.distribution import as_probability, residual_of
 from spec_math.mean import Mean, of_independent
 from spec_math.scheme import Emission, Proven, Scheme, Tokens, drafted, token_of
 from spec_math.token_level import optimal
 from spec_math.token_level.batch import rejection
+from spec_math.token_level.recursive import tried_in_turn
 
 
 def draw(coin: Coin, draft: Any, k: int) -> Tokens:
@@ -55,13 +56,7 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     distinct = drafted(tokens, d)
     if len(set(distinct)) < len(distinct):
         raise ValueError(f"drafts without replacement are distinct; got {distinct}")
-    r = t
-    for place, x in enumerate(distinct):
-        current = without(d, distinct[:place])
-        if coin.flip(capped_ratio(r[x], current[x])):
-            return Emission(x, accepted=True)
-        r = residual_of(r, current)
-    return Emission(coin.draw(r), accepted=False)
+    return tried_in_turn(coin, t, ((x, without(d, distinct[:place])) for place, x in enumerate(distinct)))
 
 
 verify = token_of(emit)
