@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, as_laws, is_exact, positive_part
+from spec_math.arrays import Array, is_exact, positive_part
 from spec_math.lossy.logarithm import INFINITE, ZERO, Interval, log
+from spec_math.token_level.plan import one_position
 
 UNIT = 2.0**-53
 
@@ -54,11 +55,7 @@ def distances(emitted: Any, target: Any) -> Distances:
     >>> found.total_variation, found.largest_ratio, found.least_ratio, round(float(found.from_target), 6)
     (Fraction(1, 4), Fraction(2, 1), Fraction(2, 3), 0.143841)
     """
-    e, t = as_laws(emitted, target)
-    if e.ndim != 1:
-        raise ValueError(f"distances are those of one position, distributions of shape [V]; got {tuple(e.shape)}")
-    if not isinstance(e, np.ndarray):
-        e, t = (x.detach().double().cpu().numpy() for x in (e, t))
+    e, t = one_position(emitted, target, "distances are those of one position")
     both = (e > 0) & (t > 0)
     none = e.dtype.type(0) if not is_exact(e) else Fraction(0)
     ratios = e[both] / t[both]

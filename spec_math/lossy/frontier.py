@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, as_laws, is_exact, number_type
+from spec_math.arrays import Array, is_exact
 from spec_math.chance import Coin
 from spec_math.kernels import kernel
 from spec_math.lossy.options import share
@@ -110,12 +110,7 @@ def one_position(target: Any, draft: Any) -> tuple[Array, Array]:
     Traceback (most recent call last):
     ValueError: a lossy rule is judged at one position, distributions of shape [V]; got (1, 2)
     """
-    t, d = as_laws(target, draft)
-    if number_type(t) == "torch":
-        t, d = (x.detach().double().cpu().numpy() for x in (t, d))
-    if t.ndim != 1:
-        raise ValueError(f"a lossy rule is judged at one position, distributions of shape [V]; got {tuple(t.shape)}")
-    return t, d
+    return plans.one_position(target, draft, "a lossy rule is judged at one position")
 
 
 def _slopes(masses: Array, steps: Array) -> Array:
@@ -124,25 +119,14 @@ def _slopes(masses: Array, steps: Array) -> Array:
     A pool without mass keeps the slope 0, which its entries do not use; the last one has none only if the target is on
     the tokens before.
     """
-    if masses.dtype != object:
-        found = np.empty_like(masses)
-        _pool_floats(masses, steps, found)
-        return found
-    pools: list[list[Any]] = []
-    for mass, step in zip(masses.tolist(), steps.tolist(), strict=True):
-        pools.append([mass, step, 1])
-        while len(pools) > 1 and pools[-1][1] * pools[-2][0] > pools[-2][1] * pools[-1][0]:
-            last = pools.pop()
-            for i in range(3):
-                pools[-1][i] += last[i]
-    slopes = [raised / mass if mass else mass for mass, raised, size in pools for _ in range(size)]
-    return np.array(slopes, dtype=object)
+    found = np.empty_like(masses)
+    (_pool if is_exact(masses) else _pool_floats)(masses, steps, found)
+    return found
 
 
-@kernel
-def _pool_floats(masses: Any, steps: Any, found: Any) -> None:
+def _pool(masses: Any, steps: Any, found: Any) -> None:
     size = len(masses)
-    mass, step, length, last = np.empty(size), np.empty(size), np.empty(size, dtype=np.int64), -1
+    mass, step, length, last = np.empty_like(masses), np.empty_like(masses), np.empty(size, dtype=np.int64), -1
     for i in range(size):
         last += 1
         mass[last], step[last], length[last] = masses[i], steps[i], 1
@@ -153,10 +137,13 @@ def _pool_floats(masses: Any, steps: Any, found: Any) -> None:
             last -= 1
     place = 0
     for pool in range(last + 1):
-        slope = step[pool] / mass[pool] if mass[pool] > 0 else 0.0
+        slope = step[pool] / mass[pool] if mass[pool] > 0 else mass[pool]
         for _ in range(length[pool]):
             found[place] = slope
             place += 1
+
+
+_pool_floats = kernel(_pool)
 
 
 def _plan_of(target: Array, draft: Array, k: int, acceptance: Fraction) -> Plan:

@@ -88,7 +88,7 @@ def plan(target: Any, draft: Any, k: int) -> Plan:
     >>> prepared.acceptance, prepared.selection.tolist()
     (Fraction(67, 80), [Fraction(9, 16), Fraction(7, 16)])
     """
-    t, d = _one_position(target, draft)
+    t, d = one_position(target, draft)
     order = ratio_order(t, d)
     return _prepared(t, order, prefix_law.independent(order, k), k, independent=True)
 
@@ -105,7 +105,7 @@ def plan_without_replacement(target: Any, draft: Any, k: int) -> Plan:
     >>> plan_without_replacement(["2/5", "3/5"], ["3/4", "1/4"], 2).acceptance
     Fraction(1, 1)
     """
-    t, d = _one_position(target, draft)
+    t, d = one_position(target, draft)
     order = ratio_order(t, d)
     k = min(count(k), len(order))
     return _prepared(t, order, prefix_law.without_replacement(order, k), k, independent=False)
@@ -183,10 +183,18 @@ def _prepared(t: Array, order: RatioOrder, law: PrefixLaw, k: int, independent: 
     )
 
 
-def _one_position(target: Any, draft: Any) -> tuple[Array, Array]:
+def one_position(target: Any, draft: Any, said: str = "a plan is that of one position") -> tuple[Array, Array]:
+    """Check two laws [V] of one position, and return them on NumPy; `said` is how an error begins.
+
+    Raises:
+        ValueError: laws of more than one position. TypeError, ValueError: as `arrays.as_laws`.
+
+    >>> one_position(["1/2", "1/2"], ["1", "0"])[1].tolist()
+    [Fraction(1, 1), Fraction(0, 1)]
+    """
     t, d = as_laws(target, draft)
     if number_type(t) == "torch":
         t, d = (x.detach().double().cpu().numpy() for x in (t, d))
     if t.ndim != 1:
-        raise ValueError(f"a plan is that of one position, distributions of shape [V]; got {tuple(t.shape)}")
+        raise ValueError(f"{said}, distributions of shape [V]; got {tuple(t.shape)}")
     return t, d
