@@ -124,6 +124,21 @@ def shares_of(target: Any, name: str = "target") -> Array:
     return masses.astype(float)
 
 
+def shares_like(law: Any, name: str, target: Array) -> Array:
+    """Return the shares of a law, as `shares_of`, where it has the target's shape [V].
+
+    Raises:
+        ValueError: it has another shape.
+
+    >>> shares_like(["1/4", "3/4"], "draft", np.array([0.5, 0.5])).tolist()
+    [0.25, 0.75]
+    """
+    found = shares_of(law, name)
+    if found.shape != target.shape:
+        raise ValueError(f"{name} must have the target's shape {target.shape}; got {found.shape}")
+    return found
+
+
 def drawn_law(masses: Array) -> Array:
     """Return the law that drawing from checked masses [V] has: exact ones as they are, floats over their float64 sum.
 

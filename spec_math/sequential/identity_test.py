@@ -15,7 +15,7 @@ from spec_math.arrays import Array, count
 from spec_math.kernels import kernel
 from spec_math.sequential.bank import bank
 from spec_math.sequential.bets import play
-from spec_math.sequential.dirichlet import KAPPAS, log_evidences, shares_of
+from spec_math.sequential.dirichlet import KAPPAS, log_evidences, shares_like, shares_of
 from spec_math.sequential.dirichlet import step as _formula
 from spec_math.sequential.evidence import Guarantee, OneLawTest, drawn_tokens, log_mean, log_shares
 from spec_math.sequential.sample_size import sequential_detectable_tv
@@ -71,10 +71,7 @@ class IdentityTest(OneLawTest):
         self.names = tuple(alternatives)
         labels, self._shares = _pooled(self.target, pools)
         inverse = np.where(self._shares > 0, 1.0 / np.maximum(self._shares, _LEAST), 0.0)
-        others = [shares_of(law, name) for name, law in alternatives.items()]
-        for name, other in zip(self.names, others, strict=True):
-            if other.shape != self.target.shape:
-                raise ValueError(f"{name} must have the target's shape ({size},); got {other.shape}")
+        others = [shares_like(law, name, self.target) for name, law in alternatives.items()]
         seen = self.target > 0
         ratios = np.ones((size, len(others)))
         for column, other in enumerate(others):

@@ -13,7 +13,7 @@ import numpy as np
 from spec_math.arrays import Array
 from spec_math.sequential import bets
 from spec_math.sequential.bank import bank
-from spec_math.sequential.dirichlet import shares_of
+from spec_math.sequential.dirichlet import shares_like, shares_of
 from spec_math.sequential.evidence import Guarantee, OneLawTest, drawn_tokens, level, log_mean, log_shares
 from spec_math.sequential.sample_size import gap_detected
 from spec_math.verdict import Lossy
@@ -53,12 +53,8 @@ def tolerant_test(
     (False, 'M19')
     """
     masses = shares_of(target)
-    sets: dict[str, Array] = {}
-    for name, law in {**bank(target, draft), **(alternatives or {})}.items():
-        other = shares_of(law, name)
-        if other.shape != masses.shape:
-            raise ValueError(f"{name} must have the target's shape {masses.shape}; got {other.shape}")
-        sets[name] = other > masses
+    laws = {**bank(target, draft), **(alternatives or {})}
+    sets = {name: shares_like(law, name, masses) > masses for name, law in laws.items()}
     return TolerantTest(masses, level(alpha), level(tolerance, "the tolerance, a total variation,"), sets)
 
 
