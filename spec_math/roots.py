@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
 
-import numpy as np
+from spec_math.number_types import array_namespace
 
 WIDTH_BITS = 64
 NEAR = 2.0**-51
@@ -59,10 +59,11 @@ def decreasing_root(function: Callable[[Any], Any], low: Any, high: Any, steps: 
     bisection. With `steps` exactly so many are made, and no value is looked at: that is for devices. The upper end is
     an answer then too. Source: Chandrupatla, Advances in Engineering Software 28 (1997) 145-149.
 
+    >>> import numpy as np
     >>> round(float(decreasing_root(lambda x: 2 - x * x, np.array(1.0), np.array(2.0))), 14)
     1.4142135623731
     """
-    where = _either if isinstance(low, float) else np.where if isinstance(low, np.ndarray) else _torch_where(low)
+    where = _either if isinstance(low, float) else array_namespace(low).where
     at_a = function(low)
     high = where(at_a <= 0, low, high)
     a, b, at_b = low, high, function(high)
@@ -105,12 +106,6 @@ def _over(top: Any, bottom: Any, where: Callable[..., Any]) -> Any:
 
 def _either(condition: Any, first: Any, second: Any) -> Any:
     return first if condition else second
-
-
-def _torch_where(x: Any) -> Any:
-    from array_api_compat import array_namespace
-
-    return array_namespace(x).where
 
 
 def _whole(coefficients: list[Fraction]) -> list[int]:

@@ -65,11 +65,7 @@ class GreedyTokenizer:
         Traceback (most recent call last):
         spec_math.language.tokenizer.UntokenisableError: no token starts at byte 2 of 3 (0x61, 'a'), after [2]: ...
         """
-        spelled = as_bytes(text)
-        read, position, stuck = self._read(spelled)
-        if stuck:
-            raise UntokenisableError(self._complaint(spelled, position, read), position, read)
-        return read
+        return self._cut(as_bytes(text))[0]
 
     def reads(self, text: str | bytes) -> bool:
         """Say whether `encode` gets through a text.
@@ -100,8 +96,10 @@ class GreedyTokenizer:
         >>> GreedyTokenizer(Vocabulary(["a", "b", "abc"])).settled("babab")
         ((1, 0, 1), b'ab')
         """
-        spelled = as_bytes(text)
-        read, position, stuck = self._read(spelled, waits=True)
+        return self._cut(as_bytes(text), waits=True)
+
+    def _cut(self, spelled: bytes, waits: bool = False) -> tuple[tuple[int, ...], bytes]:
+        read, position, stuck = self._read(spelled, waits=waits)
         if stuck:
             raise UntokenisableError(self._complaint(spelled, position, read), position, read)
         return read, spelled[position:]

@@ -5,8 +5,7 @@ Source: SpecTr, Theorem 1 and Appendix B.3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations_with_replacement
+from itertools import chain, combinations, combinations_with_replacement
 from math import comb, factorial, prod
 from typing import Any
 
@@ -36,7 +35,8 @@ def theorem_1(target: Any, draft: Any, k: int) -> Any:
     Fraction(67, 80)
     """
     t, d, k = _checked(target, draft, k)
-    return min(_right_side(t, d, k, frozenset(_members(bits))) for bits in range(2 ** len(t)))
+    subsets = chain.from_iterable(combinations(range(len(t)), size) for size in range(len(t) + 1))
+    return min(_right_side(t, d, k, frozenset(subset)) for subset in subsets)
 
 
 def bracket(scheme: Scheme, target: Any, draft: Any, k: int = 1) -> Optimal | Bracket:
@@ -98,7 +98,3 @@ def _right_side(t: list[Any], d: list[Any], k: int, subset: frozenset[int]) -> A
 
 def _orders(drafts: tuple[int, ...]) -> int:
     return factorial(len(drafts)) // prod(factorial(drafts.count(x)) for x in set(drafts))
-
-
-def _members(bits: int) -> Iterator[int]:
-    return (place for place in range(bits.bit_length()) if bits >> place & 1)
