@@ -144,7 +144,7 @@ class ArrayCoin:
     ) -> None:
         self.uniforms, self.measure, self.last_draws = uniforms, measure, last_draws
         self.drawn = drawn
-        self.total: Callable[[Array], Array] = total or _total
+        self.total: Callable[[Array], Array] = total or row_sums
         xp = array_namespace(uniforms)
         self.one = ones_like(uniforms[:, 0])
         self.margin = self.one
@@ -186,5 +186,10 @@ class ArrayCoin:
         return xp.take_along_axis(self.uniforms, at[:, None], axis=1)[:, 0]
 
 
-def _total(masses: Array) -> Array:
+def row_sums(masses: Array) -> Array:
+    """Return the sums of rows [..., V], added up in float64 where they are floats.
+
+    >>> row_sums(np.array([[0.25, 0.5]], dtype=np.float32)).tolist()
+    [0.75]
+    """
     return array_namespace(masses).sum(wide(masses), axis=-1)

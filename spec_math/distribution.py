@@ -264,11 +264,12 @@ def top_p(masses: Any, p: Any) -> Array:
     if not 0 < p <= 1:
         raise ValueError(f"top_p needs a mass in (0, 1]; got {p}")
     order = _descending(x)
-    ordered = _take(x, order)
+    ordered = gathered(x, order)
     # A token is kept when the mass BEFORE it has not reached p: an exclusive sum, by shifting.
-    before = xp.concat([zeros_like(ordered[..., :1]), _cumulative(ordered)[..., :-1]], axis=-1)
+    sums = np.cumsum(ordered, axis=-1) if isinstance(x, np.ndarray) else xp.cumulative_sum(ordered, axis=-1)
+    before = xp.concat([zeros_like(ordered[..., :1]), sums[..., :-1]], axis=-1)
     rank = descending_rank(x)
-    return restriction(x, _take(before, rank) < _number_of(x, p))
+    return restriction(x, gathered(before, rank) < _number_of(x, p))
 
 
 def min_p(masses: Any, p: Any) -> Array:
@@ -294,10 +295,6 @@ def _number_of(x: Array, p: Any) -> Any:
     return Fraction(p) if is_exact(x) else float(p)
 
 
-def _cumulative(x: Array) -> Array:
-    return np.cumsum(x, axis=-1) if isinstance(x, np.ndarray) else array_namespace(x).cumulative_sum(x, axis=-1)
-
-
 def _descending(x: Array) -> Array:
     if isinstance(x, np.ndarray):
         return np.argsort(-x, axis=-1, kind="stable")
@@ -318,5 +315,10 @@ def descending_rank(x: Array) -> Array:
     return rank
 
 
-def _take(x: Array, order: Array) -> Array:
+def gathered(x: Array, order: Array) -> Array:
+    """Gather rows [..., V] in an order; torch's own way along an axis wraps every index first.
+
+    >>> gathered(as_law([0.25, 0.75]), np.array([1, 0])).tolist()
+    [0.75, 0.25]
+    """
     return np.take_along_axis(x, order, -1) if isinstance(x, np.ndarray) else x.gather(-1, order)

@@ -131,7 +131,8 @@ def walk(
         least = least / LIGHTER
     if found.unexplored > before.unexplored:  # the budget ended within the last walk
         found = before
-    found.endless = f"{ENDLESS}, and {_paths(needed)} would decide"
+    enough = f"only some {needed:.1g} paths" if needed < inf else "no number of paths"
+    found.endless = f"{ENDLESS}, and {enough} would decide"
     if found.fault is None and not found.masses:
         found.fault = Undecided(Reason.BUDGET, found.endless)
     return found
@@ -146,10 +147,6 @@ def _foreseen(before: Walked, found: Walked, least: Fraction) -> float:
         return inf
     steps = max(1.0, log(found.unexplored / UNWALKED) / log(gained))
     return found.paths * grown**steps
-
-
-def _paths(needed: float) -> str:
-    return f"only some {needed:.1g} paths" if needed < inf else "no number of paths"
 
 
 def _walked_once(

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math.array_coin import ArrayCoin, running_sums, taken, wide
+from spec_math.array_coin import ArrayCoin, row_sums, running_sums, taken, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact
+from spec_math.distribution import gathered
 from spec_math.token_level.batch import drafts
 from spec_math.token_level.batch.drafts import Emitted, drawn_rows, left_over, mass_of, or_else, sizes, stable_order
 
@@ -91,16 +92,16 @@ def selection(key: Array, target: Array, draft: Array, size: Array, most: int) -
     For `size` [B] drafts each, of which no request has more than `most`.
     """
     order = stable_order(key)
-    t, d = (_gathered(masses, order) for masses in (target, draft))
+    t, d = (gathered(masses, order) for masses in (target, draft))
     t_below, d_below, t_above, d_above = _normalised(t), _normalised(d), _normalised(t, True), _normalised(d, True)
-    scale = _whole(d) / _whole(t)
+    scale = row_sums(d) / row_sums(t)
     xp = array_namespace(key)
     drafted = xp.sum(d > 0, axis=1)
     inside = _powers(d_below, size, most)
     lost = xp.max(inside - t_below, axis=1)
 
     # Keys of a narrow type are rounded, and only order the tokens.
-    ranked = _gathered(key, order)
+    ranked = gathered(key, order)
     exactly = is_exact(key) or key.dtype == wide(key).dtype
     some, gap = d > 0, lost[:, None]
     reach = xp.where(some, ranked, ranked[:, :1]) if exactly else divide(wide(t), wide(d), wide(t))
@@ -178,15 +179,6 @@ def _normalised(masses: Array, from_above: bool = False) -> Array:
     whole = sums[:, -1:]
     shares = sums / xp.where(whole > 0, whole, whole + 1)
     return xp.flip(shares, axis=1) if from_above else shares
-
-
-def _whole(masses: Array) -> Array:
-    return array_namespace(masses).sum(wide(masses), axis=1)
-
-
-def _gathered(rows: Array, order: Array) -> Array:
-    """Gather [B, V] from rows; torch's own way along an axis wraps every index first."""
-    return np.take_along_axis(rows, order, axis=1) if isinstance(rows, np.ndarray) else rows.gather(1, order)
 
 
 def _powers(below: Array, size: Array, most: int) -> Array:
