@@ -352,7 +352,8 @@ def test_the_first_bar_of_progress_starts_no_thread(tmp_path: Path, monkeypatch:
     tqdm = pytest.importorskip("tqdm")
     (tmp_path / "shown.py").write_text(
         "import random\nfrom tqdm import tqdm\ndef step(target, draft):\n"
-        "    for _ in tqdm(range(1), disable=True):\n        pass\n    with tqdm(total=1) as bar:\n        bar.update()\n"
+        "    for _ in tqdm(range(1), disable=True):\n        pass\n"
+        "    with tqdm(total=1) as bar:\n        bar.update()\n"
         "    return random.choices(range(len(target)), target)[0]\n"
     )
     monkeypatch.setattr(tqdm.tqdm, "monitor_interval", 10)

@@ -205,12 +205,12 @@ def test_a_small_mistake_of_a_block_is_lossy_in_half_precision() -> None:
 
 @pytest.mark.parametrize("kind", ["bfloat16", "float16", "float32"])
 def test_tensors_are_asked_in_float64_too(kind: str) -> None:
-    """A tie that float32 makes and float64 does not: the program is wrong on ties alone."""
+    # Float32 would make a tie that float64 does not; the program is wrong on ties alone.
     torch = pytest.importorskip("torch")
     laws = ([0.75, 0.25, 0.0], [0.75, 0.25, NEARLY if kind != "float16" else 2.0**-24])
     seen = set()
 
-    def verify(coin: Any, tokens: Any, target: Any, draft: Any) -> int:
+    def verify(coin: Any, _tokens: Any, target: Any, draft: Any) -> int:
         seen.add(str(target.dtype))
         if target[0] == draft[0] and target.dtype != getattr(torch, kind):
             return coin.draw([0.999, 0.001, 0])
