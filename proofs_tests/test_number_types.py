@@ -163,6 +163,9 @@ SINGLE: dict[str, Any] = {
     "subset": [0],
     "scheme": SCHEMES[3],
     "draw": single.draw,
+    "token": 1,
+    "like": TARGET,
+    "order": np.array([3, 0, 2, 1]),
     "drafts": [DRAFT, OTHER],
     "draft_law": {(0, 1): Fraction(1, 2), (2,): Fraction(1, 2)},
 }
@@ -196,6 +199,7 @@ NO_NUMBERS = {
     # programs: they return tokens
     "draw",
     "emit",
+    "tried_in_turn",
     "verify",
     "the_token",
     # of two single masses, or a single chance
@@ -205,7 +209,7 @@ NO_NUMBERS = {
     # of a network
     "maximum_flow",
 }
-ONE_POSITION = {"without", "scaled", "column", "as_probability"}
+ONE_POSITION = {"gathered", "one_hot", "without", "scaled", "column", "as_probability"}
 ONE_POSITION_MODULES = (bounds, draft_law, several_drafters, transport)
 
 MODULES = (

@@ -16,7 +16,6 @@ from spec_math.masses import (
     ChanceError,
     Cumulative,
     FlipAndDraw,
-    added,
     as_list,
     in_short,
     over_sum,
@@ -82,7 +81,10 @@ def law(program: Callable[[Coin], Outcome]) -> dict[Outcome, Any]:
     >>> law(lambda coin: (coin.flip(Fraction(1, 3)), coin.draw([Fraction(1, 2), Fraction(1, 2)])))[True, 0]
     Fraction(1, 6)
     """
-    return added((outcome, coin.mass) for outcome, coin in _walked(program))
+    result: dict[Outcome, Any] = {}
+    for outcome, coin in _walked(program):
+        result[outcome] = result[outcome] + coin.mass if outcome in result else coin.mass
+    return result
 
 
 def paths(program: Callable[[Coin], Any]) -> Iterator[Path]:

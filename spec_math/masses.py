@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate
 from math import fsum, lcm
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import numpy as np
 
 from spec_math.arrays import SUM_BOUND, is_exact, sums_to_one
 from spec_math.number_types import Symbol, as_text
-
-Key = TypeVar("Key", bound=Hashable)
 
 
 class ChanceError(ValueError):
@@ -79,18 +77,6 @@ def summed(masses: Collection[Any]) -> Any:
         return sum(masses, Fraction(0))
     whole = lcm(*[mass.denominator for mass in masses])
     return Fraction(sum(mass.numerator * (whole // mass.denominator) for mass in masses), whole)
-
-
-def added(pairs: Iterable[tuple[Key, Any]]) -> dict[Key, Any]:
-    """Add up the masses of each outcome, {outcome: mass}, from pairs of an outcome and a mass.
-
-    >>> added([("a", 1), ("b", 2), ("a", 3)])
-    {'a': 4, 'b': 2}
-    """
-    result: dict[Key, Any] = {}
-    for outcome, mass in pairs:
-        result[outcome] = result[outcome] + mass if outcome in result else mass
-    return result
 
 
 def over_sum(masses: list[Any], total: Any) -> list[Any]:

@@ -269,8 +269,9 @@ class _Writer:
         for path in walked:
             groups.setdefault(options[path.taken[depth][3]][0], []).append(path)
         children = {answer: self.coins(own, known, depth + 1) for answer, own in groups.items()}
-        drawn = asked.masses if isinstance(asked, Cumulative) else asked
-        masses = as_list(drawn) if kind == "draw" else [asked, 1 - asked]
+        masses = (
+            as_list(asked.masses if isinstance(asked, Cumulative) else asked) if kind == "draw" else [asked, 1 - asked]
+        )
         functions = [self.function(mass, known) for mass in masses]
         below = [children.get(answer) for answer in (range(len(masses)) if kind == "draw" else (True, False))]
         return self.entry("coins", [kind, functions, below], (kind, *functions, *below))

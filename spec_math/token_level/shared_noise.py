@@ -10,14 +10,13 @@ Source: Daliri, Musco and Suresh 2024, "Coupling without communication" (one dra
 
 from __future__ import annotations
 
-from itertools import chain, product
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from spec_math.arrays import Array, as_laws, count
 from spec_math.chance import Coin
-from spec_math.masses import added
 from spec_math.scheme import Tokens, drafted, draw_independent
 
 __all__ = ["acceptance", "draw", "joint", "least", "race", "verify"]
@@ -187,11 +186,17 @@ def _wins(t: Array, d: Array, draft: int, before: int | None) -> Sum:
 
 
 def _plus(first: Sum, second: Sum, sign: int) -> Sum:
-    return added(chain(first.items(), ((rate, sign * share) for rate, share in second.items())))
+    found = dict(first)
+    for rate, share in second.items():
+        found[rate] = found[rate] + sign * share if rate in found else sign * share
+    return found
 
 
 def _times(first: Sum, second: Sum) -> Sum:
-    return added((one + two, a * b) for (one, a), (two, b) in product(first.items(), second.items()))
+    found: Sum = {}
+    for (one, a), (two, b) in product(first.items(), second.items()):
+        found[one + two] = found[one + two] + a * b if one + two in found else a * b
+    return found
 
 
 def _integral(value: Sum) -> Any:
