@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from spec_math.pathwise.tape import GivenKey as GivenKey
 from spec_math.samplers.signature import bound as bound
 from spec_math.samplers.signature import judged_at as judged_at
 from spec_math.samplers.signature import made, record_of

@@ -161,7 +161,7 @@ def emitted(raw: Any, tokens: Sequence[int], parts: str | Sequence[Part]) -> tup
 def readings(raw: Any, drafts: str = "tokens") -> tuple[str, ...]:
     """Return lines of an adapter of which one may read an answer, four at most, by what its parts look like.
 
-    A record is read by one field of tokens, if it has any. A function that drafts by itself counts no `drafts`.
+    The fields of a record that may be tokens come first. A function that drafts by itself counts no `drafts`.
 
     >>> readings((torch.tensor(0), 1, torch.tensor([0.5, 0.5])))[:2]
     ('return emitted(returned, tokens, "count,_,law")', 'return emitted(returned, tokens, "_,count,law")')
@@ -170,9 +170,7 @@ def readings(raw: Any, drafts: str = "tokens") -> tuple[str, ...]:
     names = [one.name for one in fields(raw)] if is_dataclass(raw) else [*getattr(raw, "_fields", ())]
     listed = [getattr(raw, one) for one in names] if record else [*raw] if isinstance(raw, tuple) else [raw]
     value = "returned" if not record else f"({', '.join(f'returned.{one}' for one in names)},)"
-    rows = [name for name, part in zip(names, listed, strict=True) if "tokens" in _may_be(part)] if record else []
-    if rows:
-        return tuple(f"return before_padding(returned.{name})" for name in rows[:3])
+    rows = [name for name, part in zip(names, listed, strict=True) if _is_row(part)] if record else []
     each = (parts for parts in product(*map(_may_be, listed)) if drafts == "tokens" or "count" not in parts)
     read = [",".join(parts) for parts in each if sorted(part for part in parts if part != "_") in _ANSWERS]
 
@@ -182,13 +180,25 @@ def readings(raw: Any, drafts: str = "tokens") -> tuple[str, ...]:
         return "law" not in parts, {*parts} != {"tokens", "_"}, parts.count("_"), not {"count", "tokens"} & {*parts}
 
     read.sort(key=rank)
-    return tuple(f'return emitted({value}, {drafts}, "{text}")' for text in read[:4])
+    alone = [f"return before_padding(returned.{name})" for name in rows]
+    return (*alone, *(f'return emitted({value}, {drafts}, "{text}")' for text in read))[:4]
+
+
+def _is_row(part: Any) -> bool:
+    return isinstance(part, list | tuple | np.ndarray | torch.Tensor) and _array(part).dtype.kind in "iu"
+
+
+def _array(part: Any) -> Any:
+    try:
+        return np.asarray(part)
+    except ValueError:  # rows of several lengths
+        return np.zeros(0)
 
 
 def _may_be(part: Any) -> tuple[Part, ...]:
     if part is None:
         return ("index", "_")
-    array = np.asarray(part) if not isinstance(part, str) else np.zeros(0)
+    array = _array(part)
     if array.dtype.kind == "f":
         return ("law", "_") if array.size > 1 else ("_",)
     if array.dtype.kind not in "iu":

@@ -105,9 +105,9 @@ class TableModel:
             texts = [[tuple(row[: n + 1]) for n in range(before.shape[1], len(row))] for row in seen.tolist()]
         logits = torch.stack([torch.stack([self._logits(text) for text in row]) for row in texts])
         logits = logits[0] if one_row else logits
-        held = TableCache(seen)
-        if self.form == "object" and hasattr(cache, "crop"):
-            held = _grown(cache, seen)
+        # A cache of transformers grows whatever the form, as the caller made it.
+        grows = hasattr(cache, "crop") and (self.form == "object" or not isinstance(cache, TableCache))
+        held: Any = _grown(cache, seen) if grows else TableCache(seen)
         if self.form == "tensor":
             return logits
         if self.form == "masses":

@@ -77,7 +77,7 @@ class Way:
 def ways_of(found: Signature) -> list[Way]:
     """Return the ways in which a function may be meant to be called, the likeliest first."""
     numpy = names(found.fn, "numpy") and not names(found.fn, "torch")
-    options: dict[str, Sequence[Any]] = {"dtype": (torch.float64, torch.float32)}
+    options: dict[str, Sequence[Any]] = {}
     if found.has("target model"):
         forms = ("masses",) if numpy else tuple(ANSWERS)[:-1]
         options |= {"form": forms, "last": (found.has("cache") and found.given_drafts,)}
@@ -95,6 +95,8 @@ def ways_of(found: Signature) -> list[Way]:
             options |= {"masses": (False, True)}
         if not found.has("target model", "candidates"):
             options |= {"cut": (True,) if found.has("bonus") else (False, True)}
+    # Code that computes in float32 inside is asked again in it before it is called in another way.
+    options |= {"dtype": (torch.float64, torch.float32)}
     return [Way(numpy=numpy, **dict(zip(options, one, strict=True))) for one in product(*options.values())]
 
 
@@ -250,7 +252,7 @@ _GIVEN: dict[Taken, tuple[str, str]] = {
     "processor": ("{processor}", "{divided}"),
     "metadata": ("how requests are sampled", "{metadata}"),
     "generator": ("{made} of each call", "{made}"),
-    "key": ("a key", "(0,)"),
+    "key": ("a key", "GivenKey((0,))"),
     "none": ("None", "None"),
 }
 """What is given by what a parameter takes, in words and as an adapter writes it."""

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from spec_math.audit import check_sampler
+from spec_math.field.stand_ins import split, uniform
+from spec_math.pathwise.tape import GivenKey
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided
 
 TARGET, DRAFT = ["1/2", "3/8", "1/8"], ["1/4", "1/4", "1/2"]
@@ -92,12 +94,32 @@ def taken_as_an_argument(tokens: Any, target: Any, draft: Any, rng: np.random.Ge
     return by(rng.random, tokens, target, draft)
 
 
+def of_a_key(key: tuple[int, ...], tokens: Any, target: Any, draft: Any) -> int:
+    keys = iter(split(key, 9))
+    return by(lambda: uniform(next(keys)), tokens, target, draft)
+
+
+def of_a_given_key(tokens: Any, target: Any, draft: Any) -> int:
+    return of_a_key(GivenKey((0,)), tokens, target, draft)
+
+
+def of_a_key_of_its_own(tokens: Any, target: Any, draft: Any) -> int:
+    return of_a_key((0,), tokens, target, draft)
+
+
 def made_of_entropy(tokens: Any, target: Any, draft: Any) -> int:
     random.seed()
     return by(np.random.default_rng().random, tokens, target, draft)
 
 
-@pytest.mark.parametrize("sampler", [seeded_outside, numpy_s_seeded_outside, taken_as_an_argument, made_of_entropy])
+CURED = [seeded_outside, numpy_s_seeded_outside, taken_as_an_argument, of_a_given_key, made_of_entropy]
+
+
+def test_a_key_of_jax_seeds_nothing_where_the_caller_gave_it() -> None:
+    assert "seeds a generator itself" in left_open(of_a_key_of_its_own)
+
+
+@pytest.mark.parametrize("sampler", CURED)
 def test_the_cures_that_it_names_are_lossless(sampler: Any) -> None:
     assert isinstance(check_sampler(sampler, TARGET, DRAFT), Lossless)
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from spec_math.pathwise.tape import GivenKey
+
 Key = tuple[int, ...]
 
 
@@ -17,7 +19,7 @@ def split(key: Key, many: int = 2) -> list[Key]:
     >>> split((0,))
     [(0, 0), (0, 1)]
     """
-    return [(*key, place) for place in range(many)]
+    return [_longer(key, place) for place in range(many)]
 
 
 def uniform(key: Key, shape: Any = (), dtype: Any = float, minval: Any = 0.0, maxval: Any = 1.0) -> Any:  # noqa: ARG001
@@ -33,14 +35,12 @@ def uniform(key: Key, shape: Any = (), dtype: Any = float, minval: Any = 0.0, ma
 def _generator(key: Key, shape: Any) -> Any:
     """A key's generator. What calls of two shapes share depends on the version of jax: explore refuses them."""
     certain = [1.0] + [0.0] * int(np.prod(shape))
-    np.random.default_rng(_Given((*key, _SHAPES))).multinomial(1, certain)
-    return np.random.default_rng(_Given(key))
+    np.random.default_rng(_longer(key, _SHAPES)).multinomial(1, certain)
+    return np.random.default_rng(key)
 
 
-class _Given(tuple[int, ...]):
-    """A key made of one that the function was given, as it can make none itself: it seeds nothing on its own."""
-
-    given = True
+def _longer(key: Key, place: int) -> Key:
+    return key.longer(place) if isinstance(key, GivenKey) else (*key, place)
 
 
 _SHAPES = 1 << 31

@@ -20,7 +20,7 @@ class ExploreError(RuntimeError):
     """Those of the run that is explored: one that the code catches itself is raised again when the run is over."""
 
     of_randomness: ClassVar[bool] = True
-    """Whether random numbers could not be followed; otherwise it is about what the code takes or returns."""
+    """True for errors about random numbers, False for those about what the code takes or returns."""
 
     def __init__(self, said: str) -> None:
         super().__init__(said)

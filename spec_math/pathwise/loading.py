@@ -379,10 +379,11 @@ def load_sampler(
             module = load_module(root, name, replace(how, alone=attribute))
         except Exception:
             raise ValueError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
-    if "tqdm" in sys.modules:
+    bar: Any = getattr(sys.modules.get("tqdm"), "tqdm", None)
+    if hasattr(bar, "monitor_interval"):
         # The first bar of progress draws the name of its lock, and starts a thread.
-        sys.modules["tqdm"].tqdm.get_lock()
-        sys.modules["tqdm"].tqdm.monitor_interval = 0
+        bar.get_lock()
+        bar.monitor_interval = 0
     found = value_in(module, str(path), attribute)
     if not callable(found):
         raise TypeError(f"{place} is not a function; it is a {type(found).__name__}")

@@ -327,6 +327,18 @@ STATE = "sets a generator to one state that it kept, in call after call"
 PUT_BACK = "draws from a generator and sets it back to where it was, so that call after call draws the same numbers"
 
 
+class GivenKey(tuple[int, ...]):
+    """A key of jax that the caller of a function gives, or one made of it: it is no seed of the function's own.
+
+    >>> GivenKey((0,)).longer(1), isinstance(GivenKey((0,)).longer(1), GivenKey)
+    ((0, 1), True)
+    """
+
+    def longer(self, place: int) -> GivenKey:
+        """Return the key at a place of those that this one is split into."""
+        return GivenKey((*self, place))
+
+
 class Seeded:
     """The seeds and states that the paths of a tape have given to generators, each with the path that gave it first.
 
@@ -354,7 +366,7 @@ class Seeded:
 
     def __call__(self, seed: Any) -> None:
         """Note that a generator is seeded on this path."""
-        if self._listens() and not getattr(seed, "given", False):
+        if self._listens() and not isinstance(seed, GivenKey):
             self._settled = True
             self._given(repr(seed), SEED.format(repr(seed)))
 

@@ -27,7 +27,7 @@ OF_TYPES = ("TypeError", "AttributeError", "NotImplementedError")
 OF_SHAPES = re.compile(
     "could not be broadcast|size of tensor a|[Ss]hape mismatch|shapes .* not aligned|[0-9]-dimensional"
 )
-"""What is said of arrays whose shapes do not fit: the caller may have handed rows that were not meant."""
+"""Messages of arrays whose shapes do not fit: the judge may have handed over rows that were not meant."""
 
 
 def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[], Walk]) -> Lossy | Undecided:

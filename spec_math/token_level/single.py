@@ -7,11 +7,10 @@ from typing import Any
 from spec_math.arrays import as_law as checked
 from spec_math.arrays import as_laws
 from spec_math.chance import Coin
-from spec_math.distribution import overlap
+from spec_math.distribution import capped_ratio, overlap, residual_of
 from spec_math.scheme import Emission, Proven, Scheme, Tokens, drafted, the_token, token_of
 from spec_math.token_level import optimal
 from spec_math.token_level.batch import rejection
-from spec_math.token_level.recursive import tried_in_turn
 from spec_math.token_level.streamed import Chunk
 
 
@@ -44,7 +43,9 @@ def emit(coin: Coin, token: Any, target: Any, draft: Any) -> Emission:
     """
     t, d = as_laws(target, draft)
     (x,) = drafted((the_token(token),), d)
-    return tried_in_turn(coin, t, [(x, d)])
+    if coin.flip(capped_ratio(t[x], d[x])):
+        return Emission(x, accepted=True)
+    return Emission(coin.draw(residual_of(t, d)), accepted=False)
 
 
 verify = token_of(emit)

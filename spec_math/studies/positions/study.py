@@ -249,7 +249,7 @@ def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
         if isinstance(found.verdict, Undecided):
             notes.append(f"{scheme.name}: {found.verdict}\n  at: {found.counterexample}")
         elif isinstance(found.verdict, Lossy) or found.formula_fault:
-            fault = found.formula_fault or found.verdict
+            fault = found.formula_fault if found.verdict else found.verdict
             notes.append(f"{scheme.name}: {fault}\n  counterexample: {found.counterexample}")
         elif found.verdict.not_judged:
             notes.append(f"{scheme.name}: {found}; not judged for {', '.join(found.verdict.not_judged)}")

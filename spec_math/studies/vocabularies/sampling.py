@@ -85,8 +85,9 @@ def compare(request: Sampling, progress: Progress) -> VocabularyComparison:
         f"an n-gram model of CPython's documentation with {len(tokenized.vocabulary):,} words, and drafters "
         f"learnt from the same text, at {len(starts)} held-out words"
     )
-    about = source, len(tokenized.vocabulary), len(starts), request.draft_cost
-    return VocabularyComparison(*about, tuple(lines), surest, "Monte Carlo")
+    return VocabularyComparison(
+        source, len(tokenized.vocabulary), len(starts), request.draft_cost, tuple(lines), surest, "Monte Carlo"
+    )
 
 
 def tokens_of_chain(laws: Conditionals, lookaheads: Sequence[int], rng: Any) -> list[float]:
@@ -138,10 +139,15 @@ def _at(tokenized: TokenizedModel, drafter: Drafter, start: _Start, request: Sam
         begins = partial(_begins, GreedyTokenizer(tokenized.vocabulary))
         bias = timing_bias.total_variation(tokenized, drafter.tokenized, prefix, drafter.shortest, begins)
     among = timing_bias.over_proposed(row, psi)
-    excesses = [float(value) for value in timing_bias.excesses(row, firsts, among)]
-    shared = float(carried(draft, tokenized.vocabulary, other)[0].sum())
-    masses = shared, float(untokenisable), float(row.max()), float(bias)
-    return _Position(acceptance, tokens, *masses, (excesses, float(row[among].sum())))
+    return _Position(
+        acceptance,
+        tokens,
+        float(carried(draft, tokenized.vocabulary, other)[0].sum()),
+        float(untokenisable),
+        float(row.max()),
+        float(bias),
+        ([float(value) for value in timing_bias.excesses(row, firsts, among)], float(row[among].sum())),
+    )
 
 
 def _begins(tokenizer: GreedyTokenizer, text: bytes) -> bool:
@@ -205,29 +211,38 @@ def shared_tokens(words: Vocabulary, other: Vocabulary) -> int:
 
 
 def _lines(tokenized: TokenizedModel, drafter: Drafter, found: list[_Position], request: Sampling) -> DrafterLines:
-    words = tokenized.vocabulary, drafter.tokenized.vocabulary
-    calls = most_calls(*words)
+    calls = most_calls(tokenized.vocabulary, drafter.tokenized.vocabulary)
     lines: list[MethodLine] = []
     for method in (method for method in METHODS if method in found[0].acceptance):
         acceptance = of_positions([position.acceptance[method] for position in found])
-        choices = [_choice(key, found, calls, request) for key in found[0].tokens if key[0] is method]
+        choices = [
+            _choice(method, lookahead, found, float(calls) if method.one_token else lookahead, request)
+            for other, lookahead in found[0].tokens
+            if other is method
+        ]
         choices += [] if choices else [(1.0, None, None, None)]
         speed_up, lookahead, tokens, spent = max(choices, key=lambda choice: choice[0])
         lookahead = None if method.one_token else lookahead
         known = None if tokens is None else speed_up
         lines.append(MethodLine(method, acceptance, lookahead, tokens, spent, known))
-    names = "shared_mass", "untokenisable", "bias"
-    shared, untokenisable, bias = (of_positions([getattr(position, name) for position in found]) for name in names)
-    excess = _mean_excess([position.excess for position in found])
-    biases = Bias(drafter.shortest, bias, exact=True), Bias(max(request.lookaheads), excess, exact=False)
-    sizes = len(words[1]), shared_tokens(*words)
-    return DrafterLines(drafter.name, *sizes, shared, untokenisable, calls, tuple(lines), biases)
+    return DrafterLines(
+        drafter.name,
+        len(drafter.tokenized.vocabulary),
+        shared_tokens(tokenized.vocabulary, drafter.tokenized.vocabulary),
+        of_positions([position.shared_mass for position in found]),
+        of_positions([position.untokenisable for position in found]),
+        calls,
+        tuple(lines),
+        (
+            Bias(drafter.shortest, of_positions([position.bias for position in found]), exact=True),
+            Bias(max(request.lookaheads), _mean_excess([position.excess for position in found]), exact=False),
+        ),
+    )
 
 
-def _choice(key: tuple[Method, int], found: list[_Position], calls: int, request: Sampling) -> Any:
-    (method, lookahead), tokens = key, of_positions([position.tokens[key] for position in found])
-    spent = float(calls) if method.one_token else lookahead
-    return tokens.value / (1 + spent * request.draft_cost), lookahead, tokens, spent
+def _choice(method: Method, lookahead: int, found: list[_Position], calls: float, request: Sampling) -> Any:
+    tokens = of_positions([position.tokens[method, lookahead] for position in found])
+    return tokens.value / (1 + calls * request.draft_cost), lookahead, tokens, calls
 
 
 def _mean_excess(found: list[tuple[list[float], float]]) -> Mean:

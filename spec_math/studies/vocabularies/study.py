@@ -229,11 +229,19 @@ def of_tokenized_models(
         exact = _fractions(accepted, found.tokens_per_call, found.speed_up)
         lines.append(MethodLine(method, *means, *speeds, exact))
     at, words = max(lookaheads), (target.vocabulary, drafter.vocabulary)
-    ends = sorted({min(lookaheads), at})
-    biases = tuple(Bias(n, known(timing_bias.total_variation(target, drafter, prefix, n)), exact=True) for n in ends)
-    sizes = len(drafter.vocabulary), sampling.shared_tokens(*words)
-    masses = known(carried(draft, *words)[0].sum()), known(first_token(*words, reading, at).untokenisable)
-    about = DrafterLines("the drafter", *sizes, *masses, most_calls(*words), tuple(lines), biases)
+    about = DrafterLines(
+        "the drafter",
+        len(drafter.vocabulary),
+        sampling.shared_tokens(*words),
+        known(carried(draft, *words)[0].sum()),
+        known(first_token(*words, reading, at).untokenisable),
+        most_calls(*words),
+        tuple(lines),
+        tuple(
+            Bias(lookahead, known(timing_bias.total_variation(target, drafter, prefix, lookahead)), exact=True)
+            for lookahead in sorted({min(lookaheads), at})
+        ),
+    )
     source = f"{TWO}, after the prefix {prefix}" if prefix else TWO
     return VocabularyComparison(source, len(words[0]), 1, float(draft_cost), (about,), known(row.max()), "exact")
 
