@@ -53,9 +53,13 @@ def certified(theorem: Theorem, **options: Any) -> tuple[Proof, dict[str, Any] |
 
     def statement(*parameters: Any) -> Any:
         verdict = theorem.statement(*parameters)
-        if tree.space is not None and tree.space.running is not None and (verdict is None or verdict):
+        region = None if tree.space is None else tree.space.running
+        # A region whose questions split nothing off is in its second run, for which its paths are not walked again.
+        if region is not None and region.later is not None and (verdict is None or verdict):
             if isinstance(verdict, AsFormulas | Lossless) or (verdict is None and theorem.hypothesis is not None):
+                asked = len(region.asked)
                 held[:] = [_held(theorem, verdict, parameters)]
+                del region.asked[asked:]
             else:
                 unknown.append(verdict)
         return verdict
@@ -122,6 +126,22 @@ def _text(claim: Claim, coin: Coin) -> Tokens:
     return text
 
 
+class _Reader(check_proof.Proof):
+    """The checker of a certificate that is being written, which keeps what is so on every region."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        super().__init__(document)
+        self.kept: dict[int, Any] = {}
+
+    def quotient(self, function: int, known: Any) -> Any:
+        """Return what the checker does; what is so without facts is found once."""
+        if known:
+            return super().quotient(function, known)
+        if function not in self.kept:
+            self.kept[function] = super().quotient(function, known)
+        return self.kept[function]
+
+
 class _Writer:
     """A certificate that is being written, with the checker's own view of it."""
 
@@ -144,7 +164,7 @@ class _Writer:
             ],
             **{table: [] for table in ("polynomials", "functions", "coins", "nodes")},
         }
-        self.checker: Any = check_proof.Proof(self.document)
+        self.checker: Any = _Reader(self.document)
         self.places: dict[tuple[str, Any], int] = {}
         self.served: list[tuple[frozenset[Any], list[Any]]] = []
         self.write(tree, self.checker.facts(), self.checker.variables)
@@ -186,12 +206,12 @@ class _Writer:
                 top, _ = fact(self.checker.total(terms)[0], ())
                 if top and set(known_of(facts).get(key(top)) or ()) != {0}:
                     facts = self.narrowed(top, facts, {0})
-            for at in sorted(self.checker.tree(coin)[1]):
-                for function, child in zip(*self.document["coins"][at][1:], strict=True):
-                    signs = self.checker.quotient(function, known_of(facts))[2]
-                    if not signs <= {0, 1} or (child is None and signs != {0}):
-                        for one, _ in self.document["functions"][function][1]:
-                            facts = self.narrowed(self.checker.polynomials[one], facts, set())
+            coins = [zip(*self.document["coins"][at][1:], strict=True) for at in sorted(self.checker.tree(coin)[1])]
+            for function, ends in dict.fromkeys((function, child is None) for own in coins for function, child in own):
+                signs = self.checker.quotient(function, known_of(facts))[2]
+                if not signs <= {0, 1} or (ends and signs != {0}):
+                    for one, _ in self.document["functions"][function][1]:
+                        facts = self.narrowed(self.checker.polynomials[one], facts, set())
             nodes.append(["leaf", coin, formulas])
 
     def narrowed(self, top: Polynomial, facts: Facts, left: set[int]) -> Facts:
