@@ -67,7 +67,7 @@ def fraction(text):
     return Fraction(text)
 
 
-def plus(first, second, factor=Fraction(1)):
+def plus(first, second, factor=1):
     """Return first + factor · second, polynomials {exponents: coefficient} without coefficients of 0."""
     found = dict(first)
     for powers, number in second.items():
@@ -130,8 +130,8 @@ class Proof:
         plain([*document.values()])
         demand(all(size > 0 for size in once(document["laws"]).values()), "a distribution has no tokens")
         self.size = sum(size - 1 for _, size in document["laws"]) + len(document["scalars"])
-        self.one = {(0,) * self.size: Fraction(1)}
-        self.variables = [{tuple(int(at == own) for own in range(self.size)): Fraction(1)} for at in range(self.size)]
+        self.one = {(0,) * self.size: 1}
+        self.variables = [{tuple(int(at == own) for own in range(self.size)): 1} for at in range(self.size)]
         self.polynomials = [once([(tuple(own), fraction(n)) for n, own in one]) for one in document["polynomials"]]
         demand(all(len(own) == self.size and min(own) >= 0 for one in self.polynomials for own in one), "an exponent")
 

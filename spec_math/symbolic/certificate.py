@@ -21,7 +21,7 @@ from spec_math.symbolic.polynomial import NEGATIVE, POSITIVE, ZERO
 from spec_math.symbolic.proof import Proof, prove
 from spec_math.symbolic.region import SignNode
 from spec_math.symbolic.theorem import AsFormulas, Theorem
-from spec_math.symbolic.witness import Facts, Polynomial, Witness, alone, witness
+from spec_math.symbolic.witness import Facts, Polynomial, Witness, alone, whole, witness
 from spec_math.verdict_values import Lossless
 
 _SETS = [frozenset(own) for many in range(4) for own in combinations((-1, 0, 1), many)]
@@ -138,7 +138,8 @@ class _Reader(check_proof.Proof):
         if known:
             return super().quotient(function, known)
         if function not in self.kept:
-            self.kept[function] = super().quotient(function, known)
+            top, *others = super().quotient(function, known)
+            self.kept[function] = (whole(top), *others)
         return self.kept[function]
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, islice
-from itertools import product as pairs
 from math import comb, prod
-from operator import add
 from typing import Any, NamedTuple
 
-from spec_math.certificates.check_proof import plus, times, with_value
+from spec_math.certificates import check_proof
+from spec_math.certificates.check_proof import times, with_value
+
+plus: Any = check_proof.plus
+"""The checker's sum, whose numbers are of any type."""
 
 Polynomial = dict[tuple[int, ...], Any]
 """{exponents: coefficient}, without coefficients of 0."""
@@ -42,20 +44,12 @@ class Product(NamedTuple):
 
     def times(self, other: Product) -> Product:
         """Return the product of two products."""
-        value, places = _times(self.value, other.value), self.places + other.places
+        value, places = times(self.value, other.value), self.places + other.places
         return Product(self.sign * other.sign, places, value, self.positive and other.positive)
 
 
-def _times(first: Polynomial, second: Polynomial) -> Polynomial:
-    """Return first · second, in whole numbers where these are whole: the checker's own fractions are slow."""
-    found: Polynomial = {}
-    for (one, number), (two, factor) in pairs(first.items(), second.items()):
-        powers = tuple(map(add, one, two))
-        found[powers] = found.get(powers, 0) + number * factor
-    return {powers: number for powers, number in found.items() if number}
-
-
-def _whole(one: Polynomial) -> Polynomial:
+def whole(one: Polynomial) -> Polynomial:
+    """Return a polynomial with whole numbers in place of fractions that are whole, which are slow."""
     return {powers: int(number) if number == int(number) else number for powers, number in one.items()}
 
 
@@ -81,7 +75,7 @@ def witness(facts: Facts, size: int, longest_product: int = 100) -> Witness | No
             for chosen in combinations_with_replacement(range(size), many)
         ]
         multiples = [
-            (at, powers, _times(own, {powers: 1}))
+            (at, powers, times(own, {powers: 1}))
             for at, own in zeros
             for powers in monomials
             if _degree(own) + sum(powers) <= degree
@@ -176,7 +170,7 @@ def _as_facts(one: Polynomial, known: Sequence[tuple[Polynomial, frozenset[int]]
 def _lifted(at: int, variable: int, facts: Facts, size: int) -> Witness | None:
     """Return a witness by one for the facts with an equality put in; the sum of its terms is a multiple of it."""
     value, total = alone(facts[at][0], variable), dict[tuple[int, ...], Any]()
-    found = witness(tuple((_whole(with_value(own, variable, value)), signs) for own, signs in facts), size)
+    found = witness(tuple((whole(with_value(own, variable, value)), signs) for own, signs in facts), size)
     for number, places, factor in found or ():
         term: Polynomial = plus({}, factor or {(0,) * size: 1}, number)
         for place in places:
@@ -188,7 +182,7 @@ def _lifted(at: int, variable: int, facts: Facts, size: int) -> Witness | None:
 def _nonnegative(at: int, own: Polynomial, signs: frozenset[int]) -> Product | None:
     """Return a fact as a product that is not negative: the polynomial, its negative or its square."""
     if signs == UP | DOWN:
-        return Product(1, (at, at), _times(own, own), True)
+        return Product(1, (at, at), times(own, own), True)
     sign = 1 if signs <= {0, 1} else -1
     value = {powers: sign * number for powers, number in own.items()}
     return Product(sign, (at,), value, 0 not in signs) if signs in _ONE_SIDED else None
@@ -206,7 +200,7 @@ def _sum_to_zero(
 ) -> Witness | None:
     """Return numbers, at least 0 for products and any for multiples of equalities, with the sum 0 and one positive."""
     import numpy as np
-    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.optimize import LinearConstraint, milp
     from scipy.sparse import csr_matrix
 
     values = [product.value for product in products] + [value for _, _, value in multiples]
@@ -215,7 +209,7 @@ def _sum_to_zero(
     entries += [(0, at, 1) for at, product in enumerate(products) if product.positive]
     where, which, numbers = zip(*entries, strict=True)
     matrix = csr_matrix((list(map(float, numbers)), (where, which)), shape=(len(rows) + 1, len(values)))
-    free = Bounds([0.0] * len(products) + [-np.inf] * len(multiples))
+    free: Any = ([0.0] * len(products) + [-np.inf] * len(multiples), np.inf)
     wanted = np.eye(1, len(rows) + 1)[0]
     # Without whole numbers this is a linear program, and it is handed to HiGHS in half the time of `linprog`.
     solved = milp(np.zeros(len(values)), constraints=LinearConstraint(matrix, wanted, wanted), bounds=free)
