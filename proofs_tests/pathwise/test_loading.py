@@ -12,6 +12,7 @@ import pytest
 from spec_math.audit import check_sampler
 from spec_math.pathwise.loading import Loading, load_module, load_sampler, package_of
 from spec_math.pathwise.stubs import AbsentError
+from spec_math.verdict import Undecided
 
 FILES = {
     "toypack/__init__.py": "import a_package_of_nobody\nfrom toypack.steps.verify import step\nNAME = 'read late'\n",
@@ -361,3 +362,30 @@ def test_the_first_bar_of_progress_starts_no_thread(tmp_path: Path, monkeypatch:
     verdict = check_sampler(load_sampler(f"{tmp_path}/shown.py:step").value, ["1/4", "3/4"], ["1/2", "1/2"])
     assert verdict, verdict
     assert tqdm.tqdm.monitor is None
+
+
+MEASURED = """
+import time
+import random
+
+def verify(tokens, target, draft):
+    begun = time.perf_counter()
+    token = tokens[0]
+    kept = random.random() < target[token] / draft[token]
+    if not kept:
+        token = random.choices(range(2), [max(p - q, 0) for p, q in zip(target, draft)])[0]
+    if (lasted := time.perf_counter() - begun) > 60:
+        print(lasted)
+    return token
+"""
+
+
+def test_a_clock_that_is_compared_is_refused_with_the_line_that_stops_it(tmp_path: Path) -> None:
+    file = tmp_path / "measured.py"
+    file.write_text(MEASURED)
+    laws = ["1/4", "3/4"], ["1/2", "1/2"]
+    verdict = check_sampler(load_sampler(f"{file}:verify").value, *laws)
+    assert isinstance(verdict, Undecided)
+    line = verdict.explanation.partition("--replace '")[2].partition("'")[0]
+    assert line == "import time=>class time: perf_counter = staticmethod(float)"
+    assert check_sampler(load_sampler(f"{file}:verify", edits=[line]).value, *laws)

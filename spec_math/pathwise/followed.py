@@ -233,8 +233,11 @@ def _check_seen(tape: Tape, error: BaseException | None) -> None:
         ) from error
     unseen = tuple(tape.unseen)
     if unseen:
+        clocks = [name.removeprefix("time.") for name in unseen if name.startswith("time.")]
+        stopped = f"class time: {' = '.join(clocks)} = staticmethod(float)"
+        cure = f"; if it only measures time, stop the clock: --replace 'import time=>{stopped}'" * bool(clocks)
         raise UnseenRandomnessError(
-            f"the function draws from what explore does not follow: {'; '.join(unseen)}", unseen
+            f"the function draws from what explore does not follow: {'; '.join(unseen)}{cure}", unseen
         ) from error
 
 
