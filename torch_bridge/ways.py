@@ -12,7 +12,7 @@ import torch
 
 from spec_math.samplers.call import choices
 from spec_math.samplers.generators import generator_for, source_of
-from spec_math.samplers.signature import Signature, is_method
+from spec_math.samplers.signature import Signature, by_default, is_method
 from spec_math.samplers.subject import names
 from spec_math.samplers.words import Taken, taken_by
 from torch_bridge.returned import Told
@@ -35,12 +35,13 @@ def said(found: Signature, way: Way, told: Told) -> str:
     meaning = [(name, _GIVEN[taken][0].format(**fields)) for name, taken in found.takes]
     listed = "; ".join(f"{name}: {words}" for name, words in meaning if words)
     listed += "".join(f"; {name}: {value!r}, as told" for name, value in told.values.items())
+    kept = by_default(found.fn, [*dict(found.takes), *told.values])
     laid = ", in a batch of one" if way.batch else ", without a batch dimension"
     laid = "" if found.models or found.has("candidates", "draft records") or found.single else laid
     laid += ", no distribution after all drafts" * way.cut
     laid += ", each draft fixed, as no distribution of it is taken" * found.fixed
     laid += f", returning {', '.join(told.returns)}, as told" if told.returns else ""
-    return f"{getattr(found.fn, '__qualname__', 'the function')}({listed}){laid}"
+    return f"{getattr(found.fn, '__qualname__', 'the function')}({listed}){laid}{kept}"
 
 
 NEW = {"max_new_tokens", "max_gen_len", "n_tokens_to_generate", "num_tokens", "max_tokens", "N"}
@@ -160,6 +161,8 @@ def _choices(found: Signature, name: str, taken: Taken) -> tuple[str, ...]:
     if used and not any(hasattr(torch.Tensor, one) for one in used) and taken in ("", "drafts"):
         inner = {one: _GIVEN.get(taken_by(one), ("", "..."))[1] for one in used}
         return (f"SimpleNamespace({', '.join(f'{one}={value}' for one, value in inner.items())})", "None")
+    if (literal := re.search(r"Literal\[([^]]*)\]", kind)) is not None:
+        return tuple(literal[1].split(", "))
     for word, few in (("bool", ("True", "False")), ("int", ("{many}", "{size}")), ("float", ("1.0", "0.0"))):
         if re.match(rf"\b{word}\b", kind.replace("<class '", "")):
             return few

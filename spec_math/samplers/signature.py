@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from math import log
 from pathlib import Path
@@ -66,6 +66,20 @@ def named_in(fn: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """Return the parameters of a function that have names of their own, unlike *args and **options."""
     found = parameters_of(fn).items()
     return {name: one for name, one in found if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
+
+
+def by_default(fn: Callable[..., Any], given: Collection[str]) -> str:
+    """Return in words the parameters of a function that keep their defaults; "" where all are given.
+
+    >>> by_default(lambda target, draft, top_k=None: target, ["target", "draft"])
+    ', with top_k=None by default'
+    """
+    kept = [
+        f"{name}={one.default!r}"
+        for name, one in named_in(fn).items()
+        if name not in given and one.default is not one.empty
+    ]
+    return f", with {', '.join(kept)} by default" * bool(kept)
 
 
 def told_by_name(fn: Callable[..., Any], told: Mapping[str | int, Given]) -> list[tuple[str, Any]]:

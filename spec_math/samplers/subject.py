@@ -14,7 +14,7 @@ import numpy as np
 from spec_math.pathwise.followed import SOURCES, Source
 from spec_math.pathwise.tape import OWN_GRID
 from spec_math.samplers.call import Call, Shape, call_of
-from spec_math.samplers.signature import bound, is_method, own_attributes
+from spec_math.samplers.signature import bound, by_default, is_method, own_attributes
 from spec_math.samplers.words import whole
 
 Row = tuple[Fraction, ...]
@@ -101,7 +101,8 @@ class Subject:
     @property
     def assumed(self) -> tuple[str, ...]:
         """The assumptions of a verdict: how the function is called, on what numbers, and its random numbers."""
-        told = ", as roles tell" if self.call.told else ""
+        given = [*dict(self.call.takes), *dict(self.call.makes)]
+        told = ", as roles tell" * self.call.told + by_default(self.fn, given) * (not self.said)
         one = ", the drafted token as one number" if self.call.one_token and not self.call.drafts_itself else ""
         coins = "an ideal coin" if self.shape == "verifier" else "ideal uniforms"
         if self.grid is not None and self.shape != "verifier":
