@@ -231,6 +231,29 @@ LUCIDRAINS = Engine(
 )
 
 
+def _run_kyegomez(module: Any, step: Step) -> Sequence[int]:
+    p, q = (torch.tensor(step.laws(model, ())[0]) for model in (step.target, step.draft))
+    return [module.SpeculativeDecoder.speculative_sampling(None, p, q)]
+
+
+KYEGOMEZ = Engine(
+    name="kyegomez",
+    source=Repository("kyegomez/Speculative-Decoding"),
+    function="sd.main:SpeculativeDecoder.speculative_sampling",
+    run=_run_kyegomez,
+    control=Edit("torch.clamp(p - q, min=0)", "p"),
+    rule="one position",
+    most=1,
+    defects=(
+        Defect(
+            "The code keeps a draft only if its target probability is at least its draft probability. It flips no "
+            "coin, so it rejects every other draft.",
+            Edit("if q[x] > p[x]:", "if torch.rand(1) >= p[x] / q[x]:"),
+        ),
+    ),
+)
+
+
 def _run_romsto(module: Any, step: Step) -> Sequence[int]:
     target, draft = step.models()
     heat, named = step.options.temperature, {one.__name__: one for one in module.LogitsProcessor.__subclasses__()}
@@ -316,4 +339,4 @@ JACOBI = Engine(
 )
 
 
-ENGINES = (*FEIFEIBEAR, GPT_FAST, JACOBI, JAYMODY, *LITGPT, LUCIDRAINS, ROMSTO, SPECDEC)
+ENGINES = (*FEIFEIBEAR, GPT_FAST, JACOBI, JAYMODY, KYEGOMEZ, *LITGPT, LUCIDRAINS, ROMSTO, SPECDEC)

@@ -144,22 +144,46 @@ DRAWING_PATHS = (
 
 
 def _run_eagle(module: Any, step: Step) -> Sequence[int]:
-    tree = likeliest_tree(step)
-    best, kept, last = module.evaluate_posterior(tree.logits, tree.candidates, _unchanged)
-    token = last if last.numel() == 1 and not last.is_floating_point() else torch.multinomial(last, 1)
-    return [*tree.accepted(best, kept), int(token)]
+    tree, heat = likeliest_tree(step), step.options.temperature
+    best, kept, last = module.evaluate_posterior(
+        tree.logits, tree.candidates, (lambda _, scores: scores / heat) if heat else None
+    )
+    if last.is_floating_point():  # a distribution, or logits where the code is greedy
+        last = torch.multinomial(last, 1) if heat else last.argmax()
+    return [*tree.accepted(best, kept), int(last)]
 
 
-def _unchanged(_ids: Any, scores: torch.Tensor) -> torch.Tensor:
-    return scores
-
-
+BONUS = Defect(
+    "After a path that is accepted whole, the code draws the next token from the target's distribution without the "
+    "temperature.",
+    Edit(
+        "gt_logits = logits[best_candidate, accept_length - 1]\n",
+        "gt_logits = logits_processor(None, logits[best_candidate, accept_length - 1][None])[0]\n",
+    ),
+)
 CONTROL = Edit("r <= acp", "r <= 2 * acp")
 ANGELSLIM = Archive("angelslim-0.5.0", "66a6ec607419c9eac99c38c8117742fb322b740042875fb5c3950a9a9ed94bc6")
 IN_ANGELSLIM = "angelslim.compressor.speculative.utils.util"
 EAGLE = (
     _engine("AngelSlim", ANGELSLIM, IN_ANGELSLIM, _run_eagle, CONTROL, stubs=("transformers", "modelscope")),
     _engine("EAGLE", Repository("SafeAILab/EAGLE"), "eagle.model.utils", _run_eagle, CONTROL, stubs=("transformers",)),
+    *(
+        _engine(
+            name,
+            source,
+            module,
+            _run_eagle,
+            CONTROL,
+            options=("temperature",),
+            defects=(BONUS,),
+            stubs=("transformers",),
+        )
+        for name, source, module in (
+            ("HASS", Repository("HArmonizedSS/HASS"), "model.utils"),
+            ("Spec-Bench eagle2", Repository("hemingkx/Spec-Bench"), "model.eagle2.utils"),
+            ("Spec-Bench eagle3", Repository("hemingkx/Spec-Bench"), "model.eagle3.utils"),
+        )
+    ),
 )
 
 
