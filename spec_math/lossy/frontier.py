@@ -138,9 +138,8 @@ def _pool(masses: Any, steps: Any, found: Any) -> None:
     place = 0
     for pool in range(last + 1):
         slope = step[pool] / mass[pool] if mass[pool] > 0 else mass[pool]
-        for _ in range(length[pool]):
-            found[place] = slope
-            place += 1
+        found[place : place + length[pool]] = slope
+        place += length[pool]
 
 
 _pool_floats = kernel(_pool)

@@ -55,11 +55,9 @@ def accepted(target: Array, options: Options) -> list[bool]:
         return (target > least).tolist()
     # −H = Σ t ln t, so that t(x) > δ·exp(−H) if and only if ln t(x) − ln δ − Σ t ln t > 0.
     entropy = [(-mass, mass) for mass in target.tolist() if mass] + [(Fraction(-1), options.alpha)]
-    known: dict[Fraction, bool] = {}
-    for mass in target.tolist():
-        if mass not in known:
-            known[mass] = mass > 0 and (mass > options.threshold or sign([(Fraction(1), mass), *entropy]) > 0)
-    return [known[mass] for mass in target.tolist()]
+    threshold, masses = options.threshold, target.tolist()
+    known = {mass: mass > 0 and (mass > threshold or sign([(Fraction(1), mass), *entropy]) > 0) for mass in {*masses}}
+    return [known[mass] for mass in masses]
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) -> Emission:
