@@ -18,8 +18,8 @@ from spec_math.samplers.case import default
 from spec_math.samplers.smallest import small_cases
 from spec_math.verdict import Lossy
 from spec_math.zoo import toy
-from spec_math.zoo.specimen import Laws, SmallCase, laws, verified
-from spec_math.zoo.toy import by_ratio
+from spec_math.zoo.specimen import SmallCase, laws, verified
+from spec_math.zoo.toy import Laws, by_ratio
 
 F = Fraction
 SMALL = [specimen for specimen in ZOO if specimen.smallest]

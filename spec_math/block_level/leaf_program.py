@@ -342,11 +342,8 @@ class LeafProgram:
     def rounded_selection(self) -> Array | None:
         """Return the law in floats, made smaller until Fractions find it allowed, and completed."""
         floats = exact(np.maximum(self._values[self._nodes :], 0.0))
-        for power in range(40, -1, -2):
-            law = self._drafts.completed((1 - Fraction(1, 2**power)) * floats)
-            if law is not None:
-                return law
-        return None
+        laws = (self._drafts.completed((1 - Fraction(1, 2**power)) * floats) for power in range(40, -1, -2))
+        return next((law for law in laws if law is not None), None)
 
     def rounded_prices(self) -> list[Fraction]:
         """Return the prices in floats, rounded to simple fractions."""

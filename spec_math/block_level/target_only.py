@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from spec_math.arrays import Array
+from spec_math.arrays import array_namespace
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.likeliest_tree import Choose
 from spec_math.block_level.tree import Node
@@ -60,7 +58,8 @@ def verify(coin: Coin, tree: tuple[Node, ...], laws: Conditionals) -> Tokens:
     while siblings:
         t = laws.target(path)
         tokens = _distinct(siblings, len(t), path)
-        rest = _without(t, tokens)
+        rest = array_namespace(t).asarray(t, copy=True)
+        rest[list(tokens)] = t[0] * 0
         met = coin.draw([*(t[token] for token in tokens), rest.sum()])
         if met == len(tokens):
             return (*path, coin.draw(normalised(rest, t)))
@@ -116,10 +115,3 @@ def _distinct(siblings: tuple[Node, ...], size: int, path: Tokens) -> Tokens:
             "each token of the target once"
         )
     return tokens
-
-
-def _without(t: Array, tokens: Tokens) -> Array:
-    rest = t.copy() if isinstance(t, np.ndarray) else t.clone()
-    if tokens:
-        rest[list(tokens)] = t[0] * 0
-    return rest

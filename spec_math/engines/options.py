@@ -248,20 +248,17 @@ def _indices(text: Text) -> Array:
 
 def _margin(name: str, logits: Array, value: Any) -> Array:
     """Return how near each row is to another decision of a filter [n], in nats."""
-    size = logits.shape[-1]
+    size, ordered = logits.shape[-1], -np.sort(-logits, axis=-1)
     if name == "temperature" and value == 0:
-        best = -np.sort(-logits, axis=-1)
-        return best[:, 0] - best[:, 1]
+        return ordered[:, 0] - ordered[:, 1]
     if name == "top_k" and 0 < value < size:
-        best = -np.sort(-logits, axis=-1)
-        return np.nan_to_num(best[:, value - 1] - best[:, value], nan=np.inf)
+        return np.nan_to_num(ordered[:, value - 1] - ordered[:, value], nan=np.inf)
     if name == "min_p" and value > 0:
         gaps = np.abs(logits - logits.max(axis=-1, keepdims=True) - np.log(value))
         return np.where(np.isnan(gaps), np.inf, gaps).min(axis=-1)
     if name == "top_p" and value < 1:
         sums = np.cumsum(-np.sort(-softmax(logits), axis=-1), axis=-1)
         # Two tokens that tie across the threshold are two decisions as well.
-        ordered = -np.sort(-logits, axis=-1)
         kept = np.clip((sums < value).sum(axis=-1), 0, size - 2)
         rows = np.arange(len(logits))
         apart = np.nan_to_num(ordered[rows, kept] - ordered[rows, kept + 1], nan=np.inf)

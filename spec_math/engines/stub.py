@@ -107,7 +107,7 @@ class Stub:
             if k:
                 self._round(run, k)
             else:
-                self._emit(run, self._draw(self._law(self._target, run, ()), run.rng))
+                self._emit(run, _inverse(self._law(self._target, run, ()), run.rng.random()))
         return Answer(tuple(run.text), tuple(run.logprobs), tuple(run.accepted) if k else None)
 
     def _round(self, run: _Run, k: int) -> None:
@@ -145,7 +145,7 @@ class Stub:
         if bug == "bonus_temperature":
             law = law**2 / (law**2).sum()
         if not (run.text[-1] == self._target.end and bug != "end_passed"):
-            self._emit(run, self._draw(law, run.rng))
+            self._emit(run, _inverse(law, run.rng.random()))
 
     def _accepts(self, run: _Run, t: Array, d: Array, token: int) -> bool:
         if self._bug == "greedy_drift" and run.request.options.get("temperature") == 0:
@@ -162,7 +162,7 @@ class Stub:
         if self._bug == "residual_row" and i + 1 < len(laws):
             residual = np.maximum(laws[i + 1] - reported[i + 1], 0)
         residual = residual if residual.sum() > 0 else t
-        drawn = _inverse(residual, number) if self._bug == "shared_coin" else self._draw(residual, run.rng)
+        drawn = _inverse(residual, number if self._bug == "shared_coin" else run.rng.random())
         self._emit(run, drawn, d)
 
     def _emit(self, run: _Run, token: int, drafted: Array | None = None) -> None:
@@ -171,9 +171,6 @@ class Stub:
         law = self._law(self._target, run, ()) if wrong is None else wrong
         run.text.append(token)
         run.logprobs.append(float(np.log(max(law[token], 1e-300))))
-
-    def _draw(self, law: Array, rng: np.random.Generator) -> int:
-        return _inverse(law, float(rng.random()))
 
     def _law(self, model: Table, run: _Run, drafted: Sequence[int], ignored: str = "", stale: bool = False) -> Array:
         """Return the distribution [V] after the text and drafts so far, under the options of the request."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,11 +121,8 @@ def first_rejection(chances: list[Fraction]) -> list[Fraction]:
     >>> first_rejection([Fraction(1, 2), Fraction(1, 3)])
     [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]
     """
-    result, reached = [], Fraction(1)
-    for chance in chances:
-        result.append(reached * (1 - chance))
-        reached *= chance
-    return [*result, reached]
+    *before, whole = accumulate(chances, mul, initial=Fraction(1))
+    return [*(reached * (1 - chance) for reached, chance in zip(before, chances, strict=True)), whole]
 
 
 def last_acceptance(chances: list[Fraction]) -> list[Fraction]:

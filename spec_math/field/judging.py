@@ -151,11 +151,8 @@ def _control(engine: Engine, root: Path) -> Found:
 
 def _rejected(engine: Engine, module: Any) -> Found | None:
     first = () if engine.narrow else small(PLAIN, min(2, engine.most))
-    for case in (*first, *sweep(engine)):
-        found = judged_case(engine, module, case)
-        if found["verdict"] == "lossy":
-            return {"case": str(case), **found}
-    return None
+    cases = ({"case": str(case), **judged_case(engine, module, case)} for case in (*first, *sweep(engine)))
+    return next((found for found in cases if found["verdict"] == "lossy"), None)
 
 
 def _mends(engine: Engine) -> tuple[Edit, ...]:

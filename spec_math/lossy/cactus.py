@@ -23,7 +23,7 @@ from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, normalised
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.one_draft import drafted_position
-from spec_math.lossy.options import at_least, options_of, read_into
+from spec_math.lossy.options import Checked, at_least, option, options_of
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
 
@@ -31,17 +31,14 @@ BITS = 64
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """`delta`, from 0 on; 0 is lossless.
 
     >>> Options("1/8")
     Options(delta=Fraction(1, 8))
     """
 
-    delta: Any = Fraction(1, 10)
-
-    def __post_init__(self) -> None:
-        read_into(self, delta=at_least(0))
+    delta: Any = option(Fraction(1, 10), at_least(0))
 
 
 def root(value: Fraction) -> Fraction:

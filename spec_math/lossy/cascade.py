@@ -25,7 +25,7 @@ from spec_math.chance import Coin
 from spec_math.distribution import overlap
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.one_draft import as_number, drafted_position, ones
-from spec_math.lossy.options import one_of, options_of, read_into, share
+from spec_math.lossy.options import Checked, one_of, option, options_of, share
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
 from spec_math.token_level import single
@@ -34,18 +34,15 @@ RULES = ("chow", "difference", "optimal", "token")
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """`alpha` in [0, 1], the readiness to keep the small model; `rule`, one of `RULES`.
 
     >>> Options("1/4")
     Options(alpha=Fraction(1, 4), rule='optimal')
     """
 
-    alpha: Any = Fraction(1, 2)
-    rule: str = "optimal"
-
-    def __post_init__(self) -> None:
-        read_into(self, alpha=share, rule=one_of(RULES))
+    alpha: Any = option(Fraction(1, 2), share)
+    rule: str = option("optimal", one_of(RULES))
 
 
 def law(target: Any, draft: Any, k: int = 1, options: Any = None) -> Array:  # noqa: ARG001

@@ -18,23 +18,20 @@ from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, overlap, residual_of
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.one_draft import as_number, drafted_position
-from spec_math.lossy.options import options_of, read_into, share
+from spec_math.lossy.options import Checked, option, options_of, share
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """`weight`, the target's share of the mixture, in [0, 1]; 1 is lossless, 0 accepts every draft.
 
     >>> Options("3/4")
     Options(weight=Fraction(3, 4))
     """
 
-    weight: Any = Fraction(1, 2)
-
-    def __post_init__(self) -> None:
-        read_into(self, weight=share)
+    weight: Any = option(Fraction(1, 2), share)
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) -> Emission:

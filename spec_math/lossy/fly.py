@@ -26,24 +26,21 @@ from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, residual_of
 from spec_math.language.model import Model
 from spec_math.lossy.logarithm import sign
-from spec_math.lossy.options import at_least, options_of, read_into
+from spec_math.lossy.options import Checked, at_least, option, options_of
 from spec_math.scheme import Tokens
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """`entropy`, in nats from 0 on, of the `top` likeliest tokens; `window`, how many drafts must follow.
 
     >>> Options("1/2", 1)
     Options(entropy=Fraction(1, 2), window=1, top=3)
     """
 
-    entropy: Any = Fraction(1, 2)
-    window: int = 1
-    top: int = 3
-
-    def __post_init__(self) -> None:
-        read_into(self, entropy=at_least(0), window=count, top=count)
+    entropy: Any = option(Fraction(1, 2), at_least(0))
+    window: int = option(1, count)
+    top: int = option(3, count)
 
 
 def undecided(target: Array, options: Options) -> bool:

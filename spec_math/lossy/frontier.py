@@ -138,21 +138,13 @@ def _pool(masses: Any, steps: Any, found: Any) -> None:
     place = 0
     for pool in range(last + 1):
         slope = step[pool] / mass[pool] if mass[pool] > 0 else mass[pool]
-        for _ in range(length[pool]):
-            found[place] = slope
-            place += 1
+        found[place : place + length[pool]] = slope
+        place += length[pool]
 
 
 _pool_floats = kernel(_pool)
 
 
-def _plan_of(target: Array, draft: Array, k: int, acceptance: Fraction) -> Plan:
-    if is_exact(target):
-        return _exact_plan(tuple(target), tuple(draft), k, acceptance)
-    return plans.plan(law(target, draft, k, acceptance), draft, k)
-
-
 @remembering(1024)
-def _exact_plan(target: tuple[Fraction, ...], draft: tuple[Fraction, ...], k: int, acceptance: Fraction) -> Plan:
-    t, d = (np.array(masses, dtype=object) for masses in (target, draft))
-    return plans.plan(law(t, d, k, acceptance), d, k)
+def _plan_of(target: Array, draft: Array, k: int, acceptance: Fraction) -> Plan:
+    return plans.plan(law(target, draft, k, acceptance), draft, k)

@@ -19,7 +19,7 @@ from spec_math.lossy.distances import divergence
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.logarithm import sign
 from spec_math.lossy.one_draft import drafted_position
-from spec_math.lossy.options import at_least, one_of, options_of, read_into
+from spec_math.lossy.options import Checked, at_least, one_of, option, options_of
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
 
@@ -27,18 +27,15 @@ MEASURES = ("total variation", "KL(d‖t)", "KL(t‖d)")
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """`threshold`, from 0 on, in nats for a divergence; `measure`, one of `MEASURES`.
 
     >>> Options("1/2")
     Options(threshold=Fraction(1, 2), measure='total variation')
     """
 
-    threshold: Any = Fraction(1, 5)
-    measure: str = MEASURES[0]
-
-    def __post_init__(self) -> None:
-        read_into(self, threshold=at_least(0), measure=one_of(MEASURES))
+    threshold: Any = option(Fraction(1, 5), at_least(0))
+    measure: str = option(MEASURES[0], one_of(MEASURES))
 
 
 def close(target: Array, draft: Array, options: Options) -> bool:

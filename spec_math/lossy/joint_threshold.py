@@ -20,22 +20,19 @@ from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.lossy.one_draft import as_number
-from spec_math.lossy.options import options_of, positive, read_into
+from spec_math.lossy.options import Checked, option, options_of, positive
 from spec_math.scheme import Tokens
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """`threshold`, above 0, on the likelihood ratio of a whole prefix.
 
     >>> Options("1/2")
     Options(threshold=Fraction(1, 2))
     """
 
-    threshold: Any = Fraction(1, 2)
-
-    def __post_init__(self) -> None:
-        read_into(self, threshold=positive)
+    threshold: Any = option(Fraction(1, 2), positive)
 
 
 def generate(

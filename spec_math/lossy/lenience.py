@@ -21,7 +21,7 @@ from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, normalised
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.one_draft import as_number, drafted_position
-from spec_math.lossy.options import above_zero, one_of, options_of, read_into
+from spec_math.lossy.options import Checked, above_zero, one_of, option, options_of
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
 
@@ -29,19 +29,15 @@ AFTER = ("scaled", "residual")
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """`lenience` l in (0, 1], 1 being lossless; `after`: "scaled" for (t − l·d)+, "residual" for (t − d)+.
 
     >>> Options("1/2")
     Options(lenience=Fraction(1, 2), after='scaled')
     """
 
-    lenience: Any = Fraction(1, 2)
-    after: str = "scaled"
-
-    def __post_init__(self) -> None:
-        some = above_zero("; at 0 every draft is accepted whatever its target mass: got 0")
-        read_into(self, lenience=some, after=one_of(AFTER))
+    lenience: Any = option(Fraction(1, 2), above_zero("; at 0 every draft is accepted whatever its target mass: got 0"))
+    after: str = option("scaled", one_of(AFTER))
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) -> Emission:

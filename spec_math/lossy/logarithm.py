@@ -33,9 +33,6 @@ class Interval:
     def __add__(self, other: Interval) -> Interval:
         return Interval(self.low + other.low, self.high + other.high)
 
-    def __sub__(self, other: Interval) -> Interval:
-        return Interval(self.low - other.high, self.high - other.low)
-
     def times(self, factor: Any) -> Interval:
         """Return the interval multiplied by a number.
 
@@ -86,8 +83,7 @@ def log(x: Any, bits: int = BITS) -> Interval:
 
 @lru_cache(maxsize=8)
 def _log_two(bits: int) -> Interval:
-    # ln 2 = ln(4/3) + ln(3/2) = ln(4/3) − ln(2/3)
-    return _near_one(Fraction(4, 3), bits) - _near_one(Fraction(2, 3), bits)
+    return _near_one(Fraction(4, 3), bits) + _near_one(Fraction(3, 2), bits)
 
 
 def _near_one(m: Fraction, bits: int) -> Interval:

@@ -27,25 +27,22 @@ from spec_math.distribution import capped_ratio, descending_rank, normalised
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.logarithm import sign
 from spec_math.lossy.one_draft import ones
-from spec_math.lossy.options import number, options_of, read_into, share
+from spec_math.lossy.options import Checked, number, option, options_of, share
 from spec_math.lossy.rule import Rule
 from spec_math.lossy.thresholds import draw
 from spec_math.scheme import Emission, drafted, token_of
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """`ratio` in [0, 1], 1 never relaxing where logits are positive; `offset`, c = ln Σ exp z in nats.
 
     >>> Options("9/10", 20)
     Options(ratio=Fraction(9, 10), offset=Fraction(20, 1))
     """
 
-    ratio: Any = Fraction(9, 10)
-    offset: Any = Fraction(20)
-
-    def __post_init__(self) -> None:
-        read_into(self, ratio=share, offset=number)
+    ratio: Any = option(Fraction(9, 10), share)
+    offset: Any = option(Fraction(20), number)
 
 
 def relaxed(target: Array, options: Options) -> bool:

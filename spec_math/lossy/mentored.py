@@ -16,25 +16,22 @@ from typing import Any
 from spec_math.arrays import Array, is_exact
 from spec_math.chance import Coin
 from spec_math.lossy import divergence_budget, frontier
-from spec_math.lossy.options import at_least, options_of, read_into
+from spec_math.lossy.options import Checked, at_least, option, options_of
 from spec_math.lossy.rule import Rule
 from spec_math.remembering import remembering
 from spec_math.scheme import Emission, drafted, token_of
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """`nats`, the budget from 0 on; `to_target`: KL(t‖e) instead of KL(e‖t).
 
     >>> Options("1/10")
     Options(nats=Fraction(1, 10), to_target=False)
     """
 
-    nats: Any = Fraction(1, 10)
+    nats: Any = option(Fraction(1, 10), at_least(0))
     to_target: bool = False
-
-    def __post_init__(self) -> None:
-        read_into(self, nats=at_least(0))
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) -> Emission:
@@ -79,15 +76,13 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
     Fraction(3, 4)
     """
     t, d = frontier.one_position(target, draft)
-    chosen = options_of(Options, options)
-    if is_exact(t):
-        return _exactly(tuple(t), tuple(d), k, chosen)
-    return float(divergence_budget.bracket(t, d, k, chosen.nats, chosen.to_target).lower)
+    found = _lower(t, d, k, options_of(Options, options))
+    return found if is_exact(t) else float(found)
 
 
 @remembering(1024)
-def _exactly(target: tuple[Fraction, ...], draft: tuple[Fraction, ...], k: int, chosen: Options) -> Fraction:
-    return divergence_budget.bracket(list(target), list(draft), k, chosen.nats, chosen.to_target).lower
+def _lower(target: Array, draft: Array, k: int, chosen: Options) -> Any:
+    return divergence_budget.bracket(target, draft, k, chosen.nats, chosen.to_target).lower
 
 
 SWEPT = ("0", "1/1000", "1/100", "1/50", "1/20", "1/10", "1/5", "1/2", "1", "2")

@@ -6,7 +6,7 @@ Source: the ranges are those that the rules' own papers and engines state.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import field, fields
 from fractions import Fraction
 from math import isfinite
 from typing import Any, TypeVar, cast
@@ -127,20 +127,29 @@ def one_of(choices: Sequence[str]) -> Reader:
     return read
 
 
-def read_into(options: Any, **readers: Reader) -> None:
-    """Read parameters of a frozen record, in this order, each by its reader.
+def option(default: Any, reader: Reader) -> Any:
+    """Return a parameter of a `Checked` record: its default, and the reader of what is given in its place."""
+    return field(default=default, metadata={"reader": reader})
+
+
+class Checked:
+    """A record of options, each read by its own reader when it is made, in their order.
 
     Raises:
         TypeError, ValueError: as the readers.
 
-    >>> from dataclasses import make_dataclass
-    >>> given = make_dataclass("Weight", ["weight"], frozen=True)("1/2")
-    >>> read_into(given, weight=share)
-    >>> given.weight
-    Fraction(1, 2)
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Weight(Checked):
+    ...     weight: Any = option(Fraction(1), share)
+    >>> Weight("1/2"), Weight()
+    (Weight(weight=Fraction(1, 2)), Weight(weight=Fraction(1, 1)))
     """
-    for name, reader in readers.items():
-        object.__setattr__(options, name, reader(getattr(options, name), name))
+
+    def __post_init__(self) -> None:
+        for one in fields(cast(Any, self)):
+            if "reader" in one.metadata:
+                object.__setattr__(self, one.name, one.metadata["reader"](getattr(self, one.name), one.name))
 
 
 def options_of(kind: type[Options], given: Any) -> Options:
@@ -158,7 +167,7 @@ def options_of(kind: type[Options], given: Any) -> Options:
     """
     if isinstance(given, kind):
         return given
-    names = [field.name for field in fields(cast(Any, kind))]
+    names = [one.name for one in fields(cast(Any, kind))]
     if given is None:
         return kind()
     if isinstance(given, Mapping):

@@ -20,24 +20,21 @@ from spec_math.chance import Coin
 from spec_math.distribution import descending_rank
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.one_draft import as_number, drafted_position, mixed, ones
-from spec_math.lossy.options import options_of, read_into, share
+from spec_math.lossy.options import Checked, option, options_of, share
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """`delta` in [0, 1], the mass by which a token may fall short of the favourite's; `top`, how many may do.
 
     >>> Options("1/10", 3)
     Options(delta=Fraction(1, 10), top=3)
     """
 
-    delta: Any = Fraction(1, 10)
-    top: int = 10
-
-    def __post_init__(self) -> None:
-        read_into(self, delta=share, top=count)
+    delta: Any = option(Fraction(1, 10), share)
+    top: int = option(10, count)
 
 
 def accepted(target: Array, options: Options) -> list[bool]:

@@ -25,25 +25,23 @@ from spec_math.chance import Coin
 from spec_math.distribution import descending_rank, normalised
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.one_draft import as_number, ones
-from spec_math.lossy.options import above_zero, options_of, read_into
+from spec_math.lossy.options import Checked, above_zero, option, options_of
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, Tokens, drafted, token_of
 
+_some = above_zero(": at 0 every first draft is accepted, or divided by 0; got 0")
+
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """`accumulated` and `single`, both in (0, 1]; 1 and 1 are lossless.
 
     >>> Options("1/2")
     Options(accumulated=Fraction(1, 2), single=Fraction(1, 1))
     """
 
-    accumulated: Any = Fraction(1, 2)
-    single: Any = Fraction(1)
-
-    def __post_init__(self) -> None:
-        some = above_zero(": at 0 every first draft is accepted, or divided by 0; got 0")
-        read_into(self, accumulated=some, single=some)
+    accumulated: Any = option(Fraction(1, 2), _some)
+    single: Any = option(Fraction(1), _some)
 
 
 def draw(coin: Coin, draft: Any, k: int = 1) -> Tokens:  # noqa: ARG001

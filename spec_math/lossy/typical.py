@@ -20,28 +20,26 @@ from spec_math.chance import Coin
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.logarithm import sign
 from spec_math.lossy.one_draft import among, drafted_position, mixed, ones
-from spec_math.lossy.options import above_zero, one_of, options_of, read_into
+from spec_math.lossy.options import Checked, above_zero, one_of, option, options_of
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
 
 AFTER = ("target", "favourite")
 
+_some = above_zero(", or tokens that the target never emits would do; got 0")
+
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """`threshold` ε and `alpha` δ, both in (0, 1]; `after` a rejection: "target", drawn from it, or its "favourite".
 
     >>> Options("1/10").alpha
     Fraction(3, 10)
     """
 
-    threshold: Any = Fraction(9, 100)
-    alpha: Any = Fraction(3, 10)
-    after: str = "target"
-
-    def __post_init__(self) -> None:
-        some = above_zero(", or tokens that the target never emits would do; got 0")
-        read_into(self, threshold=some, alpha=some, after=one_of(AFTER))
+    threshold: Any = option(Fraction(9, 100), _some)
+    alpha: Any = option(Fraction(3, 10), _some)
+    after: str = option("target", one_of(AFTER))
 
 
 def accepted(target: Array, options: Options) -> list[bool]:
@@ -57,11 +55,9 @@ def accepted(target: Array, options: Options) -> list[bool]:
         return (target > least).tolist()
     # −H = Σ t ln t, so that t(x) > δ·exp(−H) if and only if ln t(x) − ln δ − Σ t ln t > 0.
     entropy = [(-mass, mass) for mass in target.tolist() if mass] + [(Fraction(-1), options.alpha)]
-    known: dict[Fraction, bool] = {}
-    for mass in target.tolist():
-        if mass not in known:
-            known[mass] = mass > 0 and (mass > options.threshold or sign([(Fraction(1), mass), *entropy]) > 0)
-    return [known[mass] for mass in target.tolist()]
+    threshold, masses = options.threshold, target.tolist()
+    known = {mass: mass > 0 and (mass > threshold or sign([(Fraction(1), mass), *entropy]) > 0) for mass in {*masses}}
+    return [known[mass] for mass in masses]
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) -> Emission:

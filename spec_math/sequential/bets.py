@@ -181,7 +181,7 @@ def features_at(target: Any, draft: Any, token: int, bets: Any, ratios: Any) -> 
         return IMPOSSIBLE
     best = np.empty(4, dtype=np.int64)
     found = _best(target, best)
-    favourite = _first_best(draft)
+    favourite = np.argmax(draft)
     common, excess, product, product_common, twice, above, quotient, quotient_4, deficit = _moments(
         target, draft, scale_t, scale_d
     )
@@ -242,15 +242,6 @@ def _best(row: Any, best: Any) -> int:
         found = min(found + 1, best.shape[0])
         least = row[best[found - 1]]
     return found
-
-
-@inner_kernel
-def _first_best(row: Any) -> int:
-    best = 0
-    for i in range(row.shape[0]):
-        if row[i] > row[best]:
-            best = i
-    return best
 
 
 @inner_kernel(error_model="numpy", fastmath={"reassoc", "contract"})

@@ -64,8 +64,8 @@ class ContextsTest(RunningTest):
         self.names = tuple(bets.names(self.tolerance == 0))
         self.log_wealths = np.zeros(len(self.names))
         self.impossible = 0
-        self._weights = bets.log_weights(self.tolerance == 0)
-        self._stakes = np.array(bets.STAKES) / (1 + self.tolerance)
+        self.weights = bets.log_weights(self.tolerance == 0)
+        self.stakes = np.array(bets.STAKES) / (1 + self.tolerance)
 
     def update(self, token: Any, target: Any, draft: Any = None) -> None:
         """Take in one draw with its laws [V], and look; without a draft (a bonus token) the target stands for it.
@@ -112,19 +112,17 @@ class ContextsTest(RunningTest):
             if state in (NOT_FINITE, NO_MASS):
                 reason = "no mass at all" if state == NO_MASS else "a mass that is negative, NaN or infinite"
                 raise ValueError(f"row {i} of {len(drawn)} has {reason}; masses must be finite, >= 0 and not all 0")
-            impossible[i] = state == IMPOSSIBLE
+            # Under a tolerance a token of mass 0 may come up: it refutes only the claim of the target itself. Its gaps
+            # stay at 0, as if its features had their means: features with values in [0, 1] and the same mean as before.
+            impossible[i] = state == IMPOSSIBLE and self.tolerance == 0
         self._play(gaps, ratios if self.tolerance == 0 else ratios[:, :0], impossible)
 
     def _play(self, gaps: Array, ratios: Array, impossible: Array) -> None:
         never = len(gaps) if not impossible.any() else int(np.argmax(impossible))
-        # Under a tolerance a token of mass 0 may come up: it refutes only the claim of the target itself. Its gaps are
-        # left at 0, as if its features had their means: features with values in [0, 1] and the same mean as before.
-        if self.tolerance > 0:
-            never = len(gaps)
         peak, first = bets.play(
-            gaps, ratios, self._stakes, self.tolerance, self._weights, self.log_wealths, self.threshold, False
+            gaps, ratios, self.stakes, self.tolerance, self.weights, self.log_wealths, self.threshold, False
         )
-        self.impossible += int(impossible.sum()) if self.tolerance == 0 else 0
+        self.impossible += int(impossible.sum())
         if never < len(gaps):
             peak, first = math.inf, never if first < 0 else min(first, never)
         self.looked(len(gaps), peak, first)
@@ -147,7 +145,7 @@ class ContextsTest(RunningTest):
     @property
     def log_evidence(self) -> float:
         """The log of the mean wealth now; +inf once a token came up that its target has no mass on."""
-        return math.inf if self.impossible else log_mean(self.log_wealths, self._weights)
+        return math.inf if self.impossible else log_mean(self.log_wealths, self.weights)
 
     def refuted(self) -> Lossy:
         """Return the verdict of an alarm: the bet that won most, or how many tokens came up that cannot."""
@@ -172,7 +170,7 @@ class ContextsTest(RunningTest):
         """
         n = self.samples if samples is None else samples
         # With a bank the features share half of the start.
-        bettors = len(self._weights) if self.tolerance else 2 * (len(self._weights) - len(CONTEXT_BUGS))
+        bettors = len(self.weights) if self.tolerance else 2 * (len(self.weights) - len(CONTEXT_BUGS))
         found = gap_detected(n, self.alpha, power, bettors, self.tolerance) if n else None
         beyond = " beyond the tolerance" if self.tolerance else ""
         return Guarantee(self.alpha, found, n, power, BLIND, f"a gap in a feature's mean at every draw{beyond}")
@@ -204,13 +202,8 @@ def context_stopping_times(
     law = drawn_law(as_laws(contexts[0], emitted)[1])
     sums = np.cumsum(np.asarray(law, dtype=float), axis=-1)
     times = np.zeros(count(runs, "runs"), dtype=np.int64)
-    game = Game(
-        gaps,
-        ratios if test.tolerance == 0 else ratios[:, :, :0],
-        np.array(bets.STAKES) / (1 + test.tolerance),
-        test.tolerance,
-        bets.log_weights(test.tolerance == 0),
-    )
+    bank = ratios if test.tolerance == 0 else ratios[:, :, :0]
+    game = Game(gaps, bank, test.stakes, test.tolerance, test.weights)
     play_many(rng, sums / sums[:, -1:], game, -math.log(test.alpha), count(most, "most"), times)
     return times
 

@@ -148,14 +148,10 @@ class Decision:
         own = self.mean(place, bound)
         if place != self.taken or bound:
             apart = self.difference(place, self.taken, bound)
-            low, high = (
-                choose(mine, first + more)
-                for choose, mine, first, more in zip(
-                    (max, min), own.interval, self.lead.interval, apart.interval, strict=True
-                )
-            )
+            both = self.lead + apart
+            low, high = max(own.interval[0], both.interval[0]), min(own.interval[1], both.interval[1])
             if own.samples and apart.samples and low <= high:
-                own = replace(own, value=min(max(self.lead.value + apart.value, low), high), low=low, high=high)
+                own = replace(own, value=min(max(both.value, low), high), low=low, high=high)
         return own
 
     def share(self, place: int) -> Mean | None:

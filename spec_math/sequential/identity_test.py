@@ -54,9 +54,7 @@ def identity_test(
     >>> test.verdict.token, test.suspects()[0][0], test.evidence > 100
     (0, 'M7', True)
     """
-    laws = dict(bank(target, draft))
-    laws.update(alternatives or {})
-    return IdentityTest(target, alpha, laws, pools)
+    return IdentityTest(target, alpha, {**bank(target, draft), **(alternatives or {})}, pools)
 
 
 class IdentityTest(OneLawTest):
@@ -119,13 +117,8 @@ class IdentityTest(OneLawTest):
         Raises:
             ValueError: the other tests another claim.
         """
-        same = (
-            self.names == other.names
-            and np.array_equal(self.target, other.target)
-            and np.array_equal(self.setting.labels, other.setting.labels)
-            and np.array_equal(self.setting.ratios, other.setting.ratios)
-        )
-        if not same:
+        mine, theirs = ((one.target, one.setting.labels, one.setting.ratios) for one in (self, other))
+        if self.names != other.names or not all(map(np.array_equal, mine, theirs)):
             raise ValueError("only tests of the same target, alternatives and pools can be merged")
         self.update_counts(other.counts)
 

@@ -114,15 +114,9 @@ class TolerantTest(OneLawTest):
         self._gaps[:, -1] = more - self.target @ more
 
     def _play(self, tokens: Array) -> None:
+        gaps, no_ratios = self._gaps[tokens], np.ones((len(tokens), 0))
         peak, first = bets.play(
-            self._gaps[tokens],
-            np.ones((len(tokens), 0)),
-            self._stakes,
-            self.tolerance,
-            self._weights,
-            self.log_wealths,
-            self.threshold,
-            False,
+            gaps, no_ratios, self._stakes, self.tolerance, self._weights, self.log_wealths, self.threshold, False
         )
         self.looked(len(tokens), peak, first)
         self._counts += np.bincount(tokens, minlength=len(self.target))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from spec_math.block_level.conditionals import Conditionals
@@ -192,12 +193,8 @@ def masses(laws: Conditionals, drafted: Tokens) -> list[Any]:
     >>> masses(Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ()), (0, 1))
     [Fraction(1, 4), Fraction(3, 4)]
     """
-    found: list[Any] = []
-    for place, token in enumerate(drafted):
-        if laws.ends(drafted[:place]):
-            break
-        found.append(laws.target(drafted[:place])[token])
-    return found
+    going = takewhile(lambda place: not laws.ends(drafted[:place]), range(len(drafted)))
+    return [laws.target(drafted[:place])[drafted[place]] for place in going]
 
 
 def emitted(laws: Conditionals, drafted: Tokens, chances: Sequence[Any]) -> Any:

@@ -108,8 +108,6 @@ def compare(
     listed = [count(lookahead, "lookahead") for lookahead in lookaheads]
     if not listed:
         raise ValueError("methods are compared at one lookahead at least; there is none")
-    best: list[Speed] = []
-    for method in methods:
-        found = [measure(method, target, drafter, prefix, lookahead, draft_cost) for lookahead in sorted(listed)]
-        best.append(max(found, key=lambda speed: speed.speed_up))
+    found = [[measure(method, target, drafter, prefix, k, draft_cost) for k in sorted(listed)] for method in methods]
+    best = [max(speeds, key=lambda speed: speed.speed_up) for speeds in found]
     return sorted(best, key=lambda speed: -speed.speed_up)

@@ -34,9 +34,21 @@ def theorem_1(target: Any, draft: Any, k: int) -> Any:
     >>> theorem_1(["2/5", "3/5"], ["3/4", "1/4"], 2)
     Fraction(67, 80)
     """
-    t, d, k = _checked(target, draft, k)
-    subsets = chain.from_iterable(combinations(range(len(t)), size) for size in range(len(t) + 1))
-    return min(_right_side(t, d, k, frozenset(subset)) for subset in subsets)
+    t, d = as_laws(target, draft)
+    if t.ndim != 1:
+        raise ValueError(f"Theorem 1 is about one position, distributions of shape [V]; got {tuple(t.shape)}")
+    k = count(k)
+    size = len(t)
+    multisets = comb(size + k - 1, k)
+    if multisets > TERMS >> size:
+        raise ValueError(
+            f"Theorem 1 at V = {size}, k = {k} is a sum over 2^{size} subsets times C({size + k - 1}, {k}) multisets "
+            f"of drafts, more than {TERMS:,}; its least value is the optimum: optimal.acceptance(target, draft, k) "
+            "gives it at any V"
+        )
+    subsets = chain.from_iterable(combinations(range(size), chosen) for chosen in range(size + 1))
+    masses = t.tolist(), d.tolist()
+    return min(_right_side(*masses, k, frozenset(subset)) for subset in subsets)
 
 
 def bracket(scheme: Scheme, target: Any, draft: Any, k: int = 1) -> Optimal | Bracket:
@@ -68,22 +80,6 @@ def bracket(scheme: Scheme, target: Any, draft: Any, k: int = 1) -> Optimal | Br
     if reached == certificate.acceptance:
         return Optimal(reached, certificate)
     return Bracket(reached, certificate.acceptance)
-
-
-def _checked(target: Any, draft: Any, k: int) -> tuple[list[Any], list[Any], int]:
-    t, d = as_laws(target, draft)
-    if t.ndim != 1:
-        raise ValueError(f"Theorem 1 is about one position, distributions of shape [V]; got {tuple(t.shape)}")
-    k = count(k)
-    size = len(t)
-    multisets = comb(size + k - 1, k)
-    if multisets > TERMS >> size:
-        raise ValueError(
-            f"Theorem 1 at V = {size}, k = {k} is a sum over 2^{size} subsets times C({size + k - 1}, {k}) multisets "
-            f"of drafts, more than {TERMS:,}; its least value is the optimum: optimal.acceptance(target, draft, k) "
-            "gives it at any V"
-        )
-    return t.tolist(), d.tolist(), k
 
 
 def _right_side(t: list[Any], d: list[Any], k: int, subset: frozenset[int]) -> Any:

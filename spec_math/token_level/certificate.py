@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -114,14 +114,11 @@ def _other(claim: Certificate, target: Any, draft_law: Any) -> str | None:
         return "the certificate is about another target"
     if draft_law is None:
         return None
-    theirs, ours = checked(_exact_values(draft_law), own), checked(claim.draft_law, own)
+    exactly = dict(zip(draft_law, exact(list(draft_law.values())).tolist(), strict=True))
+    theirs, ours = checked(exactly, own), checked(claim.draft_law, own)
     if any(isinstance(key, frozenset) for key in (*theirs, *ours)):
         theirs, ours = sets(theirs), sets(ours)
     return None if theirs == ours else "the certificate is about another distribution of the drafts"
-
-
-def _exact_values(draft_law: Mapping[Any, Any]) -> dict[Any, Any]:
-    return dict(zip(draft_law, exact(list(draft_law.values())).tolist(), strict=True))
 
 
 def _to_json(claim: Certificate) -> dict[str, Any]:

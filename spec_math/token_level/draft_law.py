@@ -112,12 +112,9 @@ def common_denominator(masses: Iterable[Any]) -> int | None:
 
     Masses: any numbers, a list of them or [n].
     """
-    denominators: set[int] = set()
-    for mass in masses:
-        if type(mass) is not Fraction:
-            return None
-        denominators.add(mass.denominator)
-    return lcm(*denominators)
+    listed = list(masses)
+    exactly = all(type(mass) is Fraction for mass in listed)
+    return lcm(*{mass.denominator for mass in listed}) if exactly else None
 
 
 def checked(draft_law: Any, target: Array) -> dict[Drafts, Any]:
@@ -140,10 +137,7 @@ def checked(draft_law: Any, target: Array) -> dict[Drafts, Any]:
             "draft_law.iid(draft, k) builds one"
         )
     listed = cast("Mapping[Any, Any]", draft_law)
-    for kind in (tuple, frozenset):
-        if all(isinstance(key, kind) for key in listed):
-            break
-    else:
+    if not any(all(isinstance(key, kind) for key in listed) for kind in (tuple, frozenset)):
         raise TypeError("the keys of a distribution of drafts are all tuples of tokens, or all frozensets of tokens")
     keys = [_indices(key, len(target)) for key in listed]
     if not keys:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -315,17 +316,14 @@ def _greedy(t: FLOAT, d: FLOAT, ks: tuple[int, ...], by_k: FLOAT, excess: Excess
     The drawn draft has the law d/S outside Top: its test is Σ min(t, d/S) of all tokens less that of Top.
     """
     rest, rows, support = d.copy(), np.arange(len(d)), np.count_nonzero(d, axis=1)
-    taken, sums = list[tuple[FLOAT, FLOAT]](), list[FLOAT]()
+    taken = list[tuple[FLOAT, FLOAT]]()
     # The last token of a draft is drawn, not fixed.
     for fixed in range(1, min(ks[-1], support.max())):
         best, some = rest.argmax(axis=1), fixed < support
         taken.append((np.where(some, t[rows, best], 0.0), np.where(some, rest[rows, best], 0.0)))
         rest[rows[some], best[some]] = 0.0
     # Sums of what is left are added up from the last: no difference.
-    sums.append(rest.sum(axis=1))
-    for _, mass in reversed(taken):
-        sums.append(sums[-1] + mass)
-    sums.reverse()
+    sums = [*accumulate((mass for _, mass in reversed(taken)), initial=rest.sum(axis=1))][::-1]
     for place, k in enumerate(ks):
         top, left = taken[: k - 1], sums[min(k - 1, len(taken))]
         scale = 1 / np.maximum(left, LEAST_SUM)

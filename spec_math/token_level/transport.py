@@ -240,15 +240,12 @@ def _levels(heads: list[int], left: list[int], leaving: list[list[int]], source:
     level = [-1] * len(leaving)
     level[source] = 0
     front = [source]
-    while front:
-        reached: list[int] = []
-        for node in front:
-            for edge in leaving[node]:
-                head = heads[edge]
-                if level[head] < 0 and left[edge]:
-                    level[head] = level[node] + 1
-                    reached.append(head)
-        front = reached
+    for node in front:  # which grows on the way
+        for edge in leaving[node]:
+            head = heads[edge]
+            if level[head] < 0 and left[edge]:
+                level[head] = level[node] + 1
+                front.append(head)
     return level
 
 

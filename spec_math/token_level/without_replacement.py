@@ -140,13 +140,10 @@ def _rejected(r: Array, d: Array, steps: int) -> Any:
     lost = positive_part(d - r)
     after = residual_of(r, d) if is_exact(r) else positive_part(r - d) / last
     total = last - last
-    for x in _tokens(lost > 0):
-        total = total + lost[x] * _rejected(after, without(d, [x]), steps - 1)
+    for x, drawn in enumerate((lost > 0).tolist()):
+        if drawn:
+            total = total + lost[x] * _rejected(after, without(d, [x]), steps - 1)
     return total
-
-
-def _tokens(chosen: Array) -> list[int]:
-    return [token for token, kept in enumerate(chosen.tolist()) if kept]
 
 
 def _sampled_rejections(t: Any, d: Any, uniforms: Any) -> Any:

@@ -14,8 +14,8 @@ from spec_math.arrays import Array, positive_part
 from spec_math.block_level import block
 from spec_math.chance import Coin
 from spec_math.distribution import normalised, residual_of, top_k
-from spec_math.zoo.specimen import THIRDS, TOY, Laws, Program, SmallCase, Specimen, broken, laws, verified
-from spec_math.zoo.toy import Chance, Generate, Text, by_ratio, likeliest, processed, ratio, sampled
+from spec_math.zoo.specimen import THIRDS, Program, SmallCase, Specimen, broken, laws, verified
+from spec_math.zoo.toy import TOY, Chance, Generate, Laws, Text, by_ratio, likeliest, processed, ratio, sampled
 
 
 def _counts_all(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:

@@ -17,8 +17,8 @@ from spec_math.chance import Coin
 from spec_math.distribution import normalised, residual_of, restricted
 from spec_math.pathwise.exploration import as_generator
 from spec_math.zoo import toy
-from spec_math.zoo.specimen import THIRDS, TOY, Laws, SmallCase, Specimen, drawn_from, laws
-from spec_math.zoo.toy import HORIZON, LOOKAHEAD, Generate, Rows, Text, by_ratio, engine, ratio
+from spec_math.zoo.specimen import THIRDS, SmallCase, Specimen, drawn_from, laws
+from spec_math.zoo.toy import HORIZON, LOOKAHEAD, TOY, Generate, Laws, Rows, Text, by_ratio, engine, ratio
 
 POSITIONS = Laws(
     tuple(exact(row) for row in (["3/4", "1/4"], ["2/5", "3/5"], ["1/8", "7/8"])),

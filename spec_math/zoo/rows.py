@@ -12,10 +12,12 @@ from spec_math.arrays import Array
 from spec_math.chance import Coin
 from spec_math.distribution import min_p, residual_of, restricted, temperature, top_k
 from spec_math.zoo import toy
-from spec_math.zoo.specimen import TOY, Laws, SmallCase, Specimen, broken, drawn_from, laws
+from spec_math.zoo.specimen import SmallCase, Specimen, broken, drawn_from, laws
 from spec_math.zoo.toy import (
+    TOY,
     Drafter,
     Generate,
+    Laws,
     Rows,
     Text,
     Verify,

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from spec_math.arrays import Array, exact
+from spec_math.arrays import exact
 from spec_math.block_level.lossless import check_lossless_block, emitted_law, target_law
 from spec_math.samplers.drafter import check_drafter_program
 from spec_math.verdict import Lossy, Verdict
 from spec_math.zoo import toy
-from spec_math.zoo.toy import Drafter, Generate, Rows, Text, Verify, engine
+from spec_math.zoo.toy import Drafter, Generate, Laws, Rows, Text, Verify, drawing, engine
 
-Program = Callable[["Laws"], Generate]
+Program = Callable[[Laws], Generate]
 """From the laws that it runs on to a bug as a generator."""
 Contract = Literal["verifier", "drafter", "replay"]
 
@@ -134,34 +134,6 @@ def _distance(one: dict[Text, Any], other: dict[Text, Any]) -> Any:
     return sum((abs(one.get(text, zero) - other.get(text, zero)) for text in one.keys() | other.keys()), zero) / 2
 
 
-@dataclass(frozen=True)
-class Laws:
-    """The laws that a program runs on: rows [V] of target and draft by position, again and again, and its drafts."""
-
-    targets: tuple[Array, ...]
-    drafts: tuple[Array, ...]
-    lookahead: int = 1
-
-    def target(self, prefix: Text) -> Array:
-        """Return the target's law [V] after a prefix.
-
-        >>> TOY.target(()) is toy.TARGET[0]
-        True
-        """
-        return self.targets[len(prefix) % len(self.targets)]
-
-    def draft(self, prefix: Text) -> Array:
-        """Return the draft's law [V] after a prefix.
-
-        >>> TOY.draft((0, 0)) is toy.DRAFT[0]
-        True
-        """
-        return self.drafts[len(prefix) % len(self.drafts)]
-
-
-TOY = Laws(toy.TARGET, toy.DRAFT, toy.LOOKAHEAD)
-
-
 def laws(target: Sequence[Any], draft: Sequence[Any], lookahead: int = 1) -> Laws:
     """Return laws without context, from masses as `exact` takes them.
 
@@ -177,15 +149,10 @@ THIRDS = laws(["1/3", "2/3"], ["2/3", "1/3"])
 def drawn_from(given: Laws) -> Drafter:
     """Return the drafter that samples from the draft's laws and reports them.
 
-    >>> drawn_from(TOY) is toy.sampled
+    >>> drawn_from(toy.TOY) is toy.sampled
     False
     """
-
-    def drafter(coin: Any, prefix: Text) -> tuple[int, Array]:
-        law = given.draft(prefix)
-        return coin.draw(law), law
-
-    return drafter
+    return drawing(given=given)
 
 
 def verified(verify: Verify) -> Program:
@@ -201,7 +168,7 @@ def broken(name: str, drafter: Drafter, verify: Verify, target: Rows = toy.targe
 def as_it_is(given: Laws) -> Rows:
     """Return the target's rows as what is wanted: a request without options.
 
-    >>> as_it_is(TOY)(()) is toy.TARGET[0]
+    >>> as_it_is(toy.TOY)(()) is toy.TARGET[0]
     True
     """
     return given.target

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,24 +35,6 @@ DRAFT_LOGITS = np.array(
 """The draft's logits as bfloat16 holds them; before rounding, their softmax is DRAFT."""
 
 
-def target(prefix: tuple[int, ...]) -> Array:
-    """Return the target's law [5] after a prefix: its row for that length, over and over.
-
-    >>> target((0, 0, 0)) is target(())
-    True
-    """
-    return TARGET[len(prefix) % len(TARGET)]
-
-
-def draft(prefix: tuple[int, ...]) -> Array:
-    """Return the draft's law [5] after a prefix: its row for that length, over and over.
-
-    >>> draft((0, 0)) is draft(())
-    True
-    """
-    return DRAFT[len(prefix) % len(DRAFT)]
-
-
 Text = tuple[int, ...]
 Generate = Callable[[Coin, Text], Text]
 Drafter = Callable[[Coin, Text], tuple[int | None, Array]]
@@ -59,6 +42,35 @@ Drafter = Callable[[Coin, Text], tuple[int | None, Array]]
 Verify = Callable[[Coin, Text, Sequence[Array], Sequence[Array]], Text]
 """From a coin, drafted tokens [L], target rows [L+1, V] and reported rows [L, V] to the emitted tokens."""
 Rows = Callable[[Text], Array]
+
+
+@dataclass(frozen=True)
+class Laws:
+    """The laws that a program runs on: rows [V] of target and draft by position, again and again, and its drafts."""
+
+    targets: tuple[Array, ...]
+    drafts: tuple[Array, ...]
+    lookahead: int = 1
+
+    def target(self, prefix: Text) -> Array:
+        """Return the target's law [V] after a prefix.
+
+        >>> TOY.target(()) is TARGET[0]
+        True
+        """
+        return self.targets[len(prefix) % len(self.targets)]
+
+    def draft(self, prefix: Text) -> Array:
+        """Return the draft's law [V] after a prefix.
+
+        >>> TOY.draft((0, 0)) is DRAFT[0]
+        True
+        """
+        return self.drafts[len(prefix) % len(self.drafts)]
+
+
+TOY = Laws(TARGET, DRAFT, LOOKAHEAD)
+target, draft = TOY.target, TOY.draft
 
 
 def engine(drafter: Drafter, verify: Verify, target: Rows = target, lookahead: int = LOOKAHEAD) -> Generate:
@@ -95,7 +107,7 @@ def processed(process: Processed) -> Rows:
     return lambda prefix: process(target(prefix))
 
 
-def drawing(drawn: Processed = np.asarray, reported: Processed = np.asarray) -> Sampled:
+def drawing(drawn: Processed = np.asarray, reported: Processed = np.asarray, given: Laws = TOY) -> Sampled:
     """Return the drafter that samples from one function of the draft's law and reports another.
 
     >>> from spec_math.chance import replay
@@ -104,7 +116,7 @@ def drawing(drawn: Processed = np.asarray, reported: Processed = np.asarray) -> 
     """
 
     def drafter(coin: Coin, prefix: Text) -> tuple[int, Array]:
-        law = draft(prefix)
+        law = given.draft(prefix)
         return coin.draw(drawn(law)), reported(law)
 
     return drafter

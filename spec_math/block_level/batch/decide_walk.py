@@ -10,8 +10,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from spec_math.array_coin import ArrayCoin, running_sums, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, positive_part, zeros_like
 from spec_math.block_level.batch.array_tree import ArrayTree, Rows, Walked, chord, first_of, path_to, places
@@ -24,6 +22,7 @@ from spec_math.token_level.batch.drafts import (
     stable_order,
     times,
     without_tokens,
+    written,
 )
 from spec_math.token_level.batch.plan import highest, ratios
 
@@ -280,8 +279,4 @@ class _HighestRank:
 
 def put_back(order: Array, values: Array) -> Array:
     """Return values [B, V], given in an order of tokens [B, V], by token."""
-    if isinstance(values, np.ndarray):
-        found = np.empty_like(values)
-        np.put_along_axis(found, order, values, 1)
-        return found
-    return values.new_empty(values.shape).scatter_(1, order, values)
+    return written(values, order, values)

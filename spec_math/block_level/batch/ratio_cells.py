@@ -10,9 +10,9 @@ import numpy as np
 
 from spec_math.array_coin import taken, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, ones_like, positive_part, zeros_like
-from spec_math.block_level.batch.array_tree import running_max, sums_above, sums_at, sums_below
+from spec_math.block_level.batch.array_tree import places, running_max, sums_above, sums_at, sums_below
 from spec_math.block_level.batch.decide_walk import put_back
-from spec_math.token_level.batch.drafts import stable_order
+from spec_math.token_level.batch.drafts import stable_order, written
 from spec_math.token_level.batch.plan import ratios
 
 BITS = 4
@@ -64,8 +64,8 @@ def by_ratio(target: Array, draft: Array) -> Cells:
     key = divide(t, d, zeros_like(t))
     # Tokens that cannot be drafted are cells of no mass at the upper end.
     key = xp.where(among, key, key.max(1, keepdims=True) if isinstance(key, np.ndarray) else key.amax(1, True))
-    places = xp.broadcast_to(xp.arange(order.shape[1], **_device(order))[None, :], order.shape)
-    return Cells(key, t, d, never, drawn / whole, put_back(order, places), zeros_like(t))
+    own = put_back(order, xp.broadcast_to(places(order, order.shape[1]), order.shape))
+    return Cells(key, t, d, never, drawn / whole, own, zeros_like(t))
 
 
 def rounded(target: Array, draft: Array) -> Cells:
@@ -108,7 +108,7 @@ def _points(like: Array) -> Any:
         points = np.array(grid(), dtype=object)
         return points if is_exact(like) else points.astype(like.dtype)
     each = 1 << BITS
-    place = array_namespace(like).arange(OCTAVES * each + 1, device=like.device)
+    place = places(like, OCTAVES * each + 1)
     return 2.0 ** (place // each).to(like.dtype) * (1 + (place % each).to(like.dtype) / each) - 1
 
 
@@ -151,10 +151,6 @@ def _at_most(cell: Array, last: int) -> Array:
 
 def _like(values: Array, rows: Array) -> Array:
     return values if is_exact(rows) else array_namespace(rows).astype(values, rows.dtype, copy=False)
-
-
-def _device(like: Array) -> dict[str, Any]:
-    return {} if isinstance(like, np.ndarray) else {"device": like.device}
 
 
 LEAST = 2.0**-900
@@ -210,7 +206,7 @@ def deaths(draft: Array, heights: Array, slopes: Array) -> Array:
     pools = xp.stack([draft, draft * heights, draft * slopes], axis=-1)
     none = zeros_like(pools[:, :1])
     pools = xp.concat([none, pools, none], axis=-2)
-    knots = xp.broadcast_to(xp.arange(size + 2, **_device(draft))[None, :], (rows, size + 2))
+    knots = xp.broadcast_to(places(draft, size + 2), (rows, size + 2))
     links = xp.stack([xp.clip(knots - 1, min=0), xp.clip(knots + 1, max=size)], axis=-1)
     first, never = one - one, one + one
     times = xp.concat([never, _times(pools[:, 1:-1], first), never, never], axis=1)
@@ -245,8 +241,7 @@ def density(draft: Array, died: Array, cell: Array) -> Array:
     that lives parts it.
     """
     xp = array_namespace(draft)
-    knots = xp.arange(died.shape[1], **_device(draft))[None, :]
-    behind = knots < cell[:, None]
+    behind = places(draft, died.shape[1]) < cell[:, None]
     none = zeros_like(draft[:, :1])
     rightwards = running_max(xp.concat([none, xp.where(behind, zeros_like(died), died)], axis=1))
     leftwards = xp.concat([xp.where(behind, died, zeros_like(died)), none], axis=1)
@@ -286,7 +281,4 @@ def _entries(rows: Array, at: Array) -> Array:
 def _put(rows: Array, at: Array, values: Array) -> None:
     """Write values [R, n] or [R, n, c] into rows [R, m] or [R, m, c] at the places [R, n]."""
     at = at if rows.ndim == 2 else array_namespace(rows).broadcast_to(at[:, :, None], values.shape)
-    if isinstance(rows, np.ndarray):
-        np.put_along_axis(rows, at, values, 1)
-    else:
-        rows.scatter_(1, at, values)
+    _ = written(rows, at, values, own=True)

@@ -85,5 +85,4 @@ def _along(laws: Conditionals, chain: Tokens, first: Any, as_block: bool) -> Ite
 
 
 def _one(laws: Conditionals) -> Any:
-    first = laws.target()[0]
-    return first * 0 + 1
+    return laws.target()[0] * 0 + 1

@@ -89,12 +89,16 @@ def without_tokens(rows: Array, tokens: Array) -> Array:
     some = tokens[:, :1] >= 0
     at = xp.where(some, xp.where(tokens < 0, tokens[:, :1], tokens), 0)
     nothing = xp.take_along_axis(rows, at, axis=1)
-    nothing = xp.where(some, zeros_like(nothing), nothing)
-    if isinstance(rows, np.ndarray):
-        found = rows.copy()
-        np.put_along_axis(found, at, nothing, 1)
-        return found
-    return rows.scatter(1, at, nothing)
+    return written(rows, at, xp.where(some, zeros_like(nothing), nothing))
+
+
+def written(rows: Array, at: Array, values: Array, own: bool = False) -> Array:
+    """Return rows [B, V] with values [B, m] at places [B, m]; written into the rows themselves where they are `own`."""
+    if not isinstance(rows, np.ndarray):
+        return rows.scatter_(1, at, values) if own else rows.scatter(1, at, values)
+    found = rows if own else rows.copy()
+    np.put_along_axis(found, at, values, 1)
+    return found
 
 
 def with_mass(rows: Array, token: Array, mass: Array, own: bool = False) -> Array:
@@ -106,11 +110,7 @@ def with_mass(rows: Array, token: Array, mass: Array, own: bool = False) -> Arra
     there = token >= 0
     at = xp.where(there, token, 0)[:, None]
     masses = xp.where(there[:, None], _of_type(mass, rows)[:, None], xp.take_along_axis(rows, at, axis=1))
-    if not isinstance(rows, np.ndarray):
-        return rows.scatter_(1, at, masses) if own else rows.scatter(1, at, masses)
-    found = rows if own else rows.copy()
-    np.put_along_axis(found, at, masses, 1)
-    return found
+    return written(rows, at, masses, own)
 
 
 def remaining(draft: Array | Remaining) -> Remaining:

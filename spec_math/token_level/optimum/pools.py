@@ -331,9 +331,6 @@ def gains(order: RatioOrder, law: PrefixLaw) -> Array:
 
     That takes a draft mass below 2^-1020 that gains more than 2^-51, next to which a rounding of g is small.
     """
-    if is_exact(law.slopes):
-        return law.slopes * order.draft
-    finite = np.isfinite(law.slopes)
-    if finite.all():
+    if is_exact(law.slopes) or (finite := np.isfinite(law.slopes)).all():
         return law.slopes * order.draft
     return np.where(finite, np.where(finite, law.slopes, 0.0) * order.draft, np.diff(law.inside))

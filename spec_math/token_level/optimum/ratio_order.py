@@ -179,12 +179,9 @@ def _cumulate(target: Any, draft: Any, tokens: Any, masses: Any, below: Any, abo
         above[0, last], above[1, last] = high_t[0], high_d[0]
     scales = 1 / above[0, 0], 1 / above[1, 0]
     for law in range(2):
-        scale = scales[law]
-        for i in range(size):
-            masses[law, i] *= scale
-        for i in range(size + 1):
-            below[law, i] *= scale
-            above[law, i] *= scale
+        masses[law] *= scales[law]
+        below[law] *= scales[law]
+        above[law] *= scales[law]
     # What these sums are by definition.
     below[1, size], above[0, 0], above[1, 0] = 1.0, 1.0, 1.0
     if never[0] == 0:
