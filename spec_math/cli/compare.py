@@ -7,7 +7,6 @@ from typing import Annotated
 
 from spec_math.cli.options import (
     BlockSeedOption,
-    DraftOption,
     FilterOption,
     KOption,
     LawOption,
@@ -15,7 +14,6 @@ from spec_math.cli.options import (
     PrefixOption,
     SchemeOption,
     SeedOption,
-    SweepOption,
     option,
 )
 from spec_math.cli.run import study
@@ -23,12 +21,16 @@ from spec_math.cli.run import study
 
 def compare(  # noqa: PLR0913 - typer takes an argument an option
     target: LawOption = None,
-    draft: DraftOption = None,
+    draft: Annotated[
+        list[str] | None, option("File of the draft's distributions; repeat the option to compare drafters.")
+    ] = None,
     logits: Annotated[bool, option("The files contain logits, not probabilities.")] = False,
     k: KOption = "1,2,4,8",
     scheme: SchemeOption = None,
     filters: FilterOption = None,
-    sweep: SweepOption = None,
+    sweep: Annotated[
+        str | None, option("Vary one filter as NAME=FROM:TO:COUNT, such as draft.temperature=0.5:1.5:5.")
+    ] = None,
     positions: Annotated[int, option("Number of positions of the embedded models.")] = 2000,
     out: OutOption = None,
     seed: SeedOption = 0,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spec_math.cli.options import OutOption, PrefixOption, SeedOption, VocabularyOption, option
+from spec_math.cli.options import OutOption, PrefixOption, SeedOption, option
 from spec_math.cli.run import study
 
 
@@ -59,7 +59,7 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
 
 
 def psi(  # noqa: PLR0913 - typer takes an argument an option
-    vocabulary: VocabularyOption,
+    vocabulary: Annotated[Path, option("The drafter's vocabulary: a tokenizer.json, tiktoken or SentencePiece file.")],
     token: Annotated[
         str | None, typer.Argument(metavar="TOKEN", help="Text of a target token; without it, all tokens are spelled.")
     ] = None,
