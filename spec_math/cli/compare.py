@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from spec_math.cli.options import (
     BlockSeedOption,
@@ -144,8 +144,6 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
     from spec_math.studies.arguments import together
     from spec_math.studies.positions import explanation
 
-    usual = explanation.OneStep()
-    laws = usual.target if target is None else target, usual.draft if draft is None else draft
-    step = explanation.OneStep(scheme, *laws, usual.k if k is None else k, seed or usual.seed, names)
-
+    given: dict[str, Any] = {"target": target, "draft": draft, "k": k, "seed": seed, "names": names}
+    step = explanation.OneStep(scheme, **{name: value for name, value in given.items() if value is not None})
     study(lambda _: together(target, draft) or explanation.explained(step), out)

@@ -110,5 +110,4 @@ def overlap(
     """
     from spec_math.studies.vocabularies import psi as of_two
 
-    asked = of_two.OverlapRequest(first, second, text)
-    study(lambda progress: of_two.overlap(asked, progress), out)
+    study(lambda progress: of_two.overlap(first, second, text, progress), out)

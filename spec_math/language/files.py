@@ -122,7 +122,15 @@ class SentencePiece:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._processor = _processor(path)
+        place = Path(path)
+        data = content(place)
+        sentencepiece = library("sentencepiece", "reading a SentencePiece model")
+        try:
+            self._processor = sentencepiece.SentencePieceProcessor(model_proto=data)
+        except (RuntimeError, ValueError) as error:
+            raise ValueError(
+                f"{place}: {len(data)} bytes that are no SentencePiece model, or a truncated one ({error})"
+            ) from error
         self.vocabulary = _vocabulary(self._processor)
 
     def encode(self, text: str) -> tuple[int, ...]:
@@ -145,19 +153,7 @@ def read_sentencepiece(path: str | Path) -> Vocabulary:
         ImportError: the library sentencepiece is not installed.
         ValueError: the file is truncated, or no SentencePiece model.
     """
-    return _vocabulary(_processor(path))
-
-
-def _processor(path: str | Path) -> Any:
-    place = Path(path)
-    data = content(place)
-    sentencepiece = library("sentencepiece", "reading a SentencePiece model")
-    try:
-        return sentencepiece.SentencePieceProcessor(model_proto=data)
-    except (RuntimeError, ValueError) as error:
-        raise ValueError(
-            f"{place}: {len(data)} bytes that are no SentencePiece model, or a truncated one ({error})"
-        ) from error
+    return SentencePiece(path).vocabulary
 
 
 def _vocabulary(processor: Any) -> Vocabulary:

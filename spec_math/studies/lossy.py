@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf, isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -127,8 +127,7 @@ MEANINGS = under_heads(
 )
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """The source of the laws: a name, how many positions, how many tokens."""
 
     name: str

@@ -47,22 +47,12 @@ OVERLAP_COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class OverlapRequest:
-    """Two files of vocabularies, and perhaps a text whose tokens alone are compared too."""
-
-    first: Path
-    second: Path
-    text: Path | None = None
-
-
-def overlap(request: OverlapRequest, progress: Progress) -> Result:
+def overlap(first: Path, second: Path, text: Path | None, progress: Progress) -> Result:
     """Compare two vocabularies.
 
     Raises:
         ValueError, OSError: a file that holds no vocabulary, or a text that is not UTF-8.
     """
-    first, second, text = request.first, request.second, request.text
     a, b = read_all([first, second], progress)
     found = {"by bytes": by_bytes(a, b)}
     if a.keyed and b.keyed:  # a tiktoken file lists bytes and no keys
