@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
@@ -61,13 +62,11 @@ def read_tokenizer(path: str | Path) -> tuple[Tokenizer, str]:
     place = Path(path)
     vocabulary = read_vocabulary(place)
     head = content(place)[:512].lstrip()
-    try:
+    with suppress(ImportError):
         if head.startswith(b"{"):
             return tokenizer_json.TokenizerJson(place), "by its own tokeniser"
         if not head.startswith(b"[") and not begins_with_rank(head):
             return SentencePiece(place), "by its own tokeniser"
-    except ImportError:
-        pass
     return GreedyTokenizer(vocabulary), "by longest prefixes"
 
 

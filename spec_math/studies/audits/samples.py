@@ -29,8 +29,7 @@ UNDECIDED, FURTHEST = 3, 20
 """The exit code of too few tokens; tokens that the table shows."""
 
 
-@dataclass(frozen=True)
-class SamplesRequest:
+class SamplesRequest(NamedTuple):
     """The request of `spec-math audit --samples`: tokens, the law [V] they should have, and how sure to be."""
 
     samples: str

@@ -265,8 +265,7 @@ def parsed_filters(texts: Sequence[str]) -> Filters:
     return found
 
 
-@dataclass(frozen=True)
-class Sweep:
+class Sweep(NamedTuple):
     """A filter that takes several values in turn."""
 
     name: str
