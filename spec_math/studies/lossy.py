@@ -268,8 +268,7 @@ Pair = tuple[Any, Any]
 """The laws of target and draft, [V] each."""
 
 
-@dataclass(frozen=True)
-class LossyRequest:
+class LossyRequest(NamedTuple):
     """Two files of laws, or none for the embedded defaults; some of the rules, or all; the bias to compare at."""
 
     target: str | None = None

@@ -27,8 +27,7 @@ SHIFTED = 8
 """Rows of a file of logits whose softmax is taken again, evenly spaced."""
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """Consecutive positions: float64 masses [n, V], not yet divided by their sums, and the first one's number.
 
     `target_logs` are the natural logarithms of the target's masses, −inf for mass 0, where they are known: the largest
