@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.table import Row, show
 from spec_math.traces import write_shard
-from spec_math.traces.run import audit_shards, cluster, threads
+from spec_math.traces.run import audit_shards, cluster
 from spec_math.traces.shard_file import chunk_rows
 
 V = 32_000
@@ -77,7 +77,7 @@ def floor_seconds(paths: Sequence[Path], cores: int, size: int = V, dtype: Any =
 def audit_seconds(paths: Sequence[Path], cores: int) -> float:
     """Time the audit of all shards on so many threads."""
     start = perf_counter()
-    with threads(cores) as executor:
+    with ThreadPoolExecutor(cores) as executor:
         audit_shards(paths, executor)
     return perf_counter() - start
 

@@ -17,10 +17,11 @@ from spec_math.language import Table
 from spec_math.result import Result
 from spec_math.studies.advice import answer
 from spec_math.studies.advice.answer import NOTHING, Advice, Candidate
-from spec_math.studies.advice.study import AdviceRequest, candidates, chains, exactly, study
+from spec_math.studies.advice.study import AdviceRequest, candidates, exactly, study
 from spec_math.studies.arguments import no_progress
 from spec_math.studies.blocks.comparison import from_tables
 from spec_math.studies.costs import Costs, parsed
+from spec_math.studies.lengths.units import chains
 
 TARGET: dict[str, Any] = {
     "context": 1,
@@ -92,7 +93,9 @@ def test_on_tables_the_advice_is_the_exact_optimum_over_all_candidates(tables: A
     shown = {answer.SHORT[method]: method.name for method in METHODS if method in answer.SHORT}
     found = {shown.get(row["method"], row["method"]): row["exact speed-up"] for row in records(result)}
     assert found == {**best_of, answer.SHORT[None]: 1}
-    assert result.finding.startswith(f"Take {name} with {chains(k, size)}: {float(most):.2f} times faster")
+    assert result.finding.startswith(
+        f"Take {name} with {chains(METHODS[0], k, size).shape}: {float(most):.2f} times faster"
+    )
 
 
 def test_costs_at_which_nothing_pays_advise_plain_decoding(tables: AdviceRequest) -> None:
@@ -309,12 +312,15 @@ def test_a_spread_of_the_latencies_widens_the_speed_up_and_names_who_may_win() -
     method = METHODS[1]
     two = [
         NOTHING,
-        *(Candidate(method, chains(1, size), answer.known(tokens)) for size, tokens in ((2, 2.0), (4, 2.18))),
+        *(
+            Candidate(method, chains(method, 1, size).shape, answer.known(tokens))
+            for size, tokens in ((2, 2.0), (4, 2.18))
+        ),
     ]
     sure, unsure = (parsed(f"target=20ms; draft=1ms{spread}") for spread in ("", " ± 0.1ms"))
     results = [answer.result_of(Advice(two), costs) for costs in (sure, unsure)]
     assert ["may be as fast" in " ".join(note.text for note in one.notes) for one in results] == [False, False]
-    other = [*two, Candidate(METHODS[0], chains(1, 1), answer.known(1.9))]
+    other = [*two, Candidate(METHODS[0], chains(METHODS[0], 1, 1).shape, answer.known(1.9))]
     wide = answer.result_of(Advice(other), parsed("target=20ms; draft=1ms ± 0.6ms"))
     assert "token-by-token verification with one chain of 1 may be as fast" in " ".join(
         note.text for note in wide.notes

@@ -18,7 +18,7 @@ from proofs_tests.render.read_results import from_json
 from spec_math.traces import TraceError, metadata, write_shard
 from spec_math.traces import run as running
 from spec_math.traces.recorder import Engine, by_position, record
-from spec_math.traces.run import TRIES, Store, audit_shards, cluster, find_shards, threads
+from spec_math.traces.run import TRIES, Store, audit_shards, cluster, find_shards
 from spec_math.traces.shard_audit import audit_shard
 
 LOOKAHEAD = 3
@@ -55,7 +55,7 @@ def evidence(summary):
 def audited(shards, executor=None, **options):
     if executor is not None:
         return audit_shards(shards, executor, **options)
-    with threads(2) as own:
+    with ThreadPoolExecutor(2) as own:
         return audit_shards(shards, own, **options)
 
 
@@ -195,7 +195,7 @@ def test_killed_in_the_middle_and_continued_it_gives_the_same_evidence(tmp_path)
     assert not (out / "trace.json").exists()
     again = subprocess.run(command(shards, out), capture_output=True, text=True, cwd=ROOT)
     assert again.returncode == 1, again.stderr
-    with threads(1) as executor:
+    with ThreadPoolExecutor(1) as executor:
         whole = audit_shards(shards, executor)
     told = from_json((out / "trace.json").read_text(encoding="utf-8"))
     claim = told.table("claims").records()[0]

@@ -7,7 +7,6 @@ from typing import Annotated
 from spec_math.cli.options import (
     CertificateOption,
     DraftModelOption,
-    MethodOption,
     OutOption,
     PrefixOption,
     SeedOption,
@@ -65,7 +64,7 @@ def blocks(  # noqa: PLR0913 - typer takes an argument an option
 
 def generate(  # noqa: PLR0913 - typer takes an argument an option
     tokens: Annotated[int, option("Smallest number of tokens to generate.")] = 100,
-    method: MethodOption = "chain priorities",
+    method: Annotated[str, option("Some words of the verification method's name.")] = "chain priorities",
     k: Annotated[int, option("Number of drafted paths.")] = 4,
     lookahead: Annotated[int, option("Number of drafted tokens per path.")] = 4,
     seed: SeedOption = 0,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from spec_math.cli.options import (
     BlockSeedOption,
-    DraftOption,
     FilterOption,
     KOption,
     LawOption,
@@ -15,7 +14,6 @@ from spec_math.cli.options import (
     PrefixOption,
     SchemeOption,
     SeedOption,
-    SweepOption,
     option,
 )
 from spec_math.cli.run import study
@@ -23,12 +21,16 @@ from spec_math.cli.run import study
 
 def compare(  # noqa: PLR0913 - typer takes an argument an option
     target: LawOption = None,
-    draft: DraftOption = None,
+    draft: Annotated[
+        list[str] | None, option("File of the draft's distributions; repeat the option to compare drafters.")
+    ] = None,
     logits: Annotated[bool, option("The files contain logits, not probabilities.")] = False,
     k: KOption = "1,2,4,8",
     scheme: SchemeOption = None,
     filters: FilterOption = None,
-    sweep: SweepOption = None,
+    sweep: Annotated[
+        str | None, option("Vary one filter as NAME=FROM:TO:COUNT, such as draft.temperature=0.5:1.5:5.")
+    ] = None,
     positions: Annotated[int, option("Number of positions of the embedded models.")] = 2000,
     out: OutOption = None,
     seed: SeedOption = 0,
@@ -142,8 +144,6 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
     from spec_math.studies.arguments import together
     from spec_math.studies.positions import explanation
 
-    usual = explanation.OneStep()
-    laws = usual.target if target is None else target, usual.draft if draft is None else draft
-    step = explanation.OneStep(scheme, *laws, usual.k if k is None else k, seed or usual.seed, names)
-
+    given: dict[str, Any] = {"target": target, "draft": draft, "k": k, "seed": seed, "names": names}
+    step = explanation.OneStep(scheme, **{name: value for name, value in given.items() if value is not None})
     study(lambda _: together(target, draft) or explanation.explained(step), out)

@@ -39,9 +39,6 @@ LawOption = Annotated[
     str | None,
     option("File of distributions \\[positions, V]: .npy, .npz or .safetensors; PATH:NAME chooses one of its arrays."),
 ]
-DraftOption = Annotated[
-    list[str] | None, option("File of the draft's distributions; repeat the option to compare drafters.")
-]
 KOption = Annotated[str, option("Numbers of drafts, separated by commas.")]
 SchemeOption = Annotated[list[str] | None, option("Your own scheme, as module:name; may be repeated.")]
 FilterOption = Annotated[
@@ -52,13 +49,6 @@ FilterOption = Annotated[
         "The filter union.top_k=N keeps the tokens that are among the N most likely of either model (SpecTr, Fig. 5).",
         "--filter",
     ),
-]
-SweepOption = Annotated[
-    str | None, option("Vary one filter as NAME=FROM:TO:COUNT, such as draft.temperature=0.5:1.5:5.")
-]
-PositionsOption = Annotated[int, option("Number of held-out positions of the embedded models.")]
-VocabularyOption = Annotated[
-    Path, option("The drafter's vocabulary: a tokenizer.json, tiktoken or SentencePiece file.")
 ]
 SeedOption = Annotated[int, option("Seed of all random numbers.", callback=_seed)]
 TargetModelOption = Annotated[
@@ -74,7 +64,6 @@ DraftModelOption = Annotated[
     Path | None, option("JSON table of the draft model, in --target's form.", "--draft", "--draft-model")
 ]
 PrefixOption = Annotated[str, option("Prefix that both models continue: token indices separated by spaces.")]
-MethodOption = Annotated[str, option("Some words of the verification method's name.")]
 BlockSeedOption = Annotated[int | None, option("Seed of all random numbers.", callback=_seed)]
 ExactLawOption = Annotated[
     str | None,

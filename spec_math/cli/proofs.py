@@ -128,6 +128,4 @@ def prove(  # noqa: PLR0913 - typer takes an argument an option
     from spec_math.studies import proofs as of_proofs
 
     wanted = of_proofs.Wanted(tuple(words or ()), quick, tuple(scheme or ()), tokens, k, jobs, limit, seed, certificate)
-    study(
-        (lambda _: of_proofs.listing(wanted)) if only_list else lambda progress: of_proofs.study(wanted, progress), out
-    )
+    study(lambda progress: of_proofs.listing(wanted) if only_list else of_proofs.study(wanted, progress), out)

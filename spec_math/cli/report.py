@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spec_math.cli.options import KOption, LawOption, PositionsOption, SeedOption, option
+from spec_math.cli.options import KOption, LawOption, SeedOption, option
 from spec_math.cli.run import progress_of, run, study
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from spec_math.result import Result
+    from spec_math.studies.arguments import Progress
     from spec_math.studies.overview import ReportRequest
 
 TITLE = "How much do speculative verifiers accept, and how much could any?"
@@ -25,7 +27,7 @@ def report(  # noqa: PLR0913 - typer takes an argument an option
     out: Annotated[
         Path, option("File of the page; or a folder, which also gets CSV, JSON and pictures of each part.")
     ] = Path("out/report.html"),
-    positions: PositionsOption = 2000,
+    positions: Annotated[int, option("Number of held-out positions of the embedded models.")] = 2000,
     seed: SeedOption = 0,
     target: LawOption = None,
     draft: LawOption = None,
@@ -95,11 +97,6 @@ def _report(request: ReportRequest, out: Path, console: Console, progress: Any) 
     console.print(f"The report is at {paths[0].resolve()}", markup=False, soft_wrap=True)
     codes = [result.exit_code for result in found]
     return 1 if 1 in codes else max(codes)
-
-
-if TYPE_CHECKING:
-    from spec_math.result import Result
-    from spec_math.studies.arguments import Progress
 
 
 def vectors(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,26 +96,28 @@ def run(work: Callable[[Console, Any], int]) -> None:
         said = f"the code that was loaded ended the process (exit code {error.code}); nothing was judged"
         complaints.print(f"[bold red]error:[/bold red] {said}", soft_wrap=True)
         raise typer.Exit(2) from None
-    except (ValueError, TypeError, OSError, LookupError) as error:
-        if isinstance(error, KeyError | IndexError):  # no model says so: a fault of ours
-            raise typer.Exit(_told(complaints)) from error
-        complaints.print("[bold red]error:[/bold red]", end=" ")
-        complaints.print("; ".join([_said(error), *getattr(error, "__notes__", [])]), markup=False, soft_wrap=True)
-        raise typer.Exit(2) from None
-    except ArithmeticError as error:
-        from spec_math.invariants import BrokenInvariantError
-
-        if not isinstance(error, BrokenInvariantError):
-            raise typer.Exit(_told(complaints)) from error
-        complaints.print("[bold red]error:[/bold red]", end=" ")
-        complaints.print(str(error), markup=False, soft_wrap=True)
-        raise typer.Exit(3) from None
     except KeyboardInterrupt as stopped:
         complaints.print(str(stopped) or "interrupted; nothing was written", markup=False, soft_wrap=True)
         raise typer.Exit(INTERRUPTED) from None
     except Exception as error:
-        raise typer.Exit(_told(complaints)) from error
+        raise typer.Exit(_told(error, complaints)) from error
     raise typer.Exit(code)
+
+
+def _told(error: Exception, complaints: Console) -> int:
+    """Say what went wrong, and return the exit code: 2 for bad input, 3 for a contradiction, 70 for a fault of ours."""
+    from spec_math.invariants import BrokenInvariantError
+
+    contradiction = isinstance(error, BrokenInvariantError)
+    bad_input = isinstance(error, ValueError | TypeError | OSError | LookupError)
+    if isinstance(error, KeyError | IndexError) or not (bad_input or contradiction):
+        # No model raises the first two.
+        complaints.print(traceback.format_exc(), markup=False, soft_wrap=True)
+        complaints.print("a fault of spec_math: nothing is said about what was judged")
+        return FAULT
+    complaints.print("[bold red]error:[/bold red]", end=" ")
+    complaints.print("; ".join([_said(error), *getattr(error, "__notes__", [])]), markup=False, soft_wrap=True)
+    return 3 if contradiction else 2
 
 
 def _said(error: Exception) -> str:
@@ -126,14 +129,6 @@ def _said(error: Exception) -> str:
     if isinstance(error, NotADirectoryError) and error.filename is not None:
         return f"{error.filename}: what stands before the last name is no folder"
     return str(error)
-
-
-def _told(complaints: Console) -> int:
-    import traceback
-
-    complaints.print(traceback.format_exc(), markup=False, soft_wrap=True)
-    complaints.print("a fault of spec_math: nothing is said about what was judged")
-    return FAULT
 
 
 def progress_of(progress: Any) -> Progress:

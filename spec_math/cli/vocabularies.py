@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spec_math.cli.options import OutOption, PrefixOption, SeedOption, VocabularyOption, option
+from spec_math.cli.options import OutOption, PrefixOption, SeedOption, option
 from spec_math.cli.run import study
 
 
@@ -59,7 +59,7 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
 
 
 def psi(  # noqa: PLR0913 - typer takes an argument an option
-    vocabulary: VocabularyOption,
+    vocabulary: Annotated[Path, option("The drafter's vocabulary: a tokenizer.json, tiktoken or SentencePiece file.")],
     token: Annotated[
         str | None, typer.Argument(metavar="TOKEN", help="Text of a target token; without it, all tokens are spelled.")
     ] = None,
@@ -110,5 +110,4 @@ def overlap(
     """
     from spec_math.studies.vocabularies import psi as of_two
 
-    asked = of_two.OverlapRequest(first, second, text)
-    study(lambda progress: of_two.overlap(asked, progress), out)
+    study(lambda progress: of_two.overlap(first, second, text, progress), out)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from spec_math.arrays import Array, array_namespace, check_same_number_type, count, divide, zeros_like
 from spec_math.block_level import chain
@@ -129,8 +128,7 @@ def run(coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Seq
     return Outcome(emitted, tokens, accepted)
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The tokens that a block emits, all in target tokens, and how they came about.
 
     drafted: what the target was asked to verify. accepted: how many of them a test accepted, from the first on.

@@ -208,11 +208,8 @@ def placed_tree(tree: ArrayTree, places: Array) -> ArrayTree:
     there = tree.tokens >= 0
     at = xp.where(there, tree.tokens, 0)
     here = numbers(at, len(at))[:, None]
-    if places.ndim == 1:
-        found = places[at]
-    else:
-        found = places[here, at] if places.ndim == 2 else places[here, xp.where(there, tree.parents + 1, 0), at]
-    return ArrayTree(xp.where(there, found, -1), tree.parents, tree.depth, tree.width, tree.end, tree.copies)
+    index = {1: (at,), 2: (here, at), 3: (here, xp.where(there, tree.parents + 1, 0), at)}[places.ndim]
+    return ArrayTree(xp.where(there, places[index], -1), tree.parents, tree.depth, tree.width, tree.end, tree.copies)
 
 
 class MergedRows:

@@ -173,21 +173,19 @@ def _npz_member(archive: zipfile.ZipFile, member: str) -> Header | str:
         return f"the array {member} is unreadable or truncated ({error}); write it anew"
     if fortran and len(shape) > 1:
         return f"the array {member} is in Fortran order; save it with numpy.ascontiguousarray"
-    return shape, _name(dtype)
+    return shape, _typed(np.empty(0, dtype)).dtype.name
 
 
 def _npz_rows(file: LawFile, rows: int) -> Iterator[Any]:
     with zipfile.ZipFile(file.path) as archive, archive.open(f"{file.array}.npy") as stream:
         _, _, dtype = _read_npy_header(stream)
-        left = file.shape[0]
-        while left:
-            taken = min(rows, left)
+        for start in range(0, file.shape[0], rows):
+            taken = min(rows, file.shape[0] - start)
             size = taken * file.shape[1] * dtype.itemsize
             data = stream.read(size)
             if len(data) < size:
                 raise EOFError(f"{size - len(data)} bytes are missing")
             yield np.frombuffer(data, dtype=dtype)
-            left -= taken
 
 
 def _read_npy_header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -229,12 +227,8 @@ def _windows(file: LawFile, rows: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + chunks * rows, file.shape[0])
 
 
-def _name(dtype: np.dtype[Any]) -> str:
-    # NumPy stores bfloat16 as two nameless bytes.
-    return "bfloat16" if dtype == np.dtype("V2") else dtype.name
-
-
 def _typed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    # NumPy stores bfloat16 as two nameless bytes.
     return array.view(ml_dtypes.bfloat16) if array.dtype == np.dtype("V2") else array
 
 

@@ -6,8 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -133,15 +132,9 @@ def executed(module: ModuleType) -> ModuleType:
     """
     if module.__spec__ is None or module.__spec__.loader is None:
         raise ImportError(f"{module.__name__} was not made from a file")
-    with _nothing_kept():
-        module.__spec__.loader.exec_module(module)
-    return module
-
-
-@contextmanager
-def _nothing_kept() -> Generator[None]:
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
-        yield
+        module.__spec__.loader.exec_module(module)
     finally:
         sys.dont_write_bytecode = before
+    return module

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
@@ -61,13 +62,11 @@ def read_tokenizer(path: str | Path) -> tuple[Tokenizer, str]:
     place = Path(path)
     vocabulary = read_vocabulary(place)
     head = content(place)[:512].lstrip()
-    try:
+    with suppress(ImportError):
         if head.startswith(b"{"):
             return tokenizer_json.TokenizerJson(place), "by its own tokeniser"
         if not head.startswith(b"[") and not begins_with_rank(head):
             return SentencePiece(place), "by its own tokeniser"
-    except ImportError:
-        pass
     return GreedyTokenizer(vocabulary), "by longest prefixes"
 
 
@@ -122,7 +121,15 @@ class SentencePiece:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._processor = _processor(path)
+        place = Path(path)
+        data = content(place)
+        sentencepiece = library("sentencepiece", "reading a SentencePiece model")
+        try:
+            self._processor = sentencepiece.SentencePieceProcessor(model_proto=data)
+        except (RuntimeError, ValueError) as error:
+            raise ValueError(
+                f"{place}: {len(data)} bytes that are no SentencePiece model, or a truncated one ({error})"
+            ) from error
         self.vocabulary = _vocabulary(self._processor)
 
     def encode(self, text: str) -> tuple[int, ...]:
@@ -145,19 +152,7 @@ def read_sentencepiece(path: str | Path) -> Vocabulary:
         ImportError: the library sentencepiece is not installed.
         ValueError: the file is truncated, or no SentencePiece model.
     """
-    return _vocabulary(_processor(path))
-
-
-def _processor(path: str | Path) -> Any:
-    place = Path(path)
-    data = content(place)
-    sentencepiece = library("sentencepiece", "reading a SentencePiece model")
-    try:
-        return sentencepiece.SentencePieceProcessor(model_proto=data)
-    except (RuntimeError, ValueError) as error:
-        raise ValueError(
-            f"{place}: {len(data)} bytes that are no SentencePiece model, or a truncated one ({error})"
-        ) from error
+    return SentencePiece(path).vocabulary
 
 
 def _vocabulary(processor: Any) -> Vocabulary:

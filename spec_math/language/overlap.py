@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -72,40 +73,6 @@ def by_keys(target: Vocabulary, draft: Vocabulary) -> Overlap:
     return Overlap(keys_of(target, range(len(target))), keys_of(draft, range(len(draft))))
 
 
-def in_texts(
-    texts: Iterable[str], target: Tokenizer, draft: Tokenizer, identities: Identities | None = None
-) -> Overlap:
-    """Compare two vocabularies on the tokens that their tokenisers use in some texts: T' and D'.
-
-    identities: `bytes_of` unless given, or `keys_of`. Source: Timor et al., Table 10 (|T' ∩ D'| / |T'|).
-
-    >>> from spec_math.language.tokenizer import GreedyTokenizer
-    >>> target, draft = Vocabulary(["a", "b", "ab", "c"]), Vocabulary(["a", "b", "c"])
-    >>> in_texts(["aab"], GreedyTokenizer(target), GreedyTokenizer(draft)).of_target
-    Fraction(1, 2)
-    """
-    identify = bytes_of if identities is None else identities
-    listed = list(texts)
-    sides = [
-        identify(tokenizer.vocabulary, {token for text in listed for token in tokenizer.encode(text)})
-        for tokenizer in (target, draft)
-    ]
-    return Overlap(sides[0], sides[1])
-
-
-def pairs(target: Vocabulary, draft: Vocabulary) -> tuple[tuple[int, int], ...]:
-    """Return the shared tokens by bytes as pairs (target index, draft index), in the order of the target vocabulary.
-
-    Of tokens with the same bytes the one that texts are read as stands for all. No shared token gives no pair.
-
-    >>> pairs(Vocabulary(["a", "ab", "<s>"], special=[2]), Vocabulary(["ab", "<s>", "b"], special=[1]))
-    ((1, 0), (2, 1))
-    """
-    places = {identity: index for index, identity in enumerate(map(_identity, *_listed(draft)))}
-    own = {identity: index for index, identity in enumerate(map(_identity, *_listed(target)))}
-    return tuple(sorted((index, places[identity]) for identity, index in own.items() if identity in places))
-
-
 def bytes_of(vocabulary: Vocabulary, indices: Iterable[int]) -> frozenset[Hashable]:
     """Return what some tokens add to a text, special tokens as ("special", name).
 
@@ -129,8 +96,38 @@ def _identity(token: bytes, name: str | None) -> Hashable:
     return token if name is None else ("special", name)
 
 
-def _listed(vocabulary: Vocabulary) -> tuple[Iterable[bytes], Iterable[str | None]]:
-    return vocabulary.tokens, map(vocabulary.special.get, range(len(vocabulary)))
+def in_texts(texts: Iterable[str], target: Tokenizer, draft: Tokenizer, identities: Identities = bytes_of) -> Overlap:
+    """Compare two vocabularies on the tokens that their tokenisers use in some texts: T' and D'.
+
+    identities: `bytes_of` unless given, or `keys_of`. Source: Timor et al., Table 10 (|T' ∩ D'| / |T'|).
+
+    >>> from spec_math.language.tokenizer import GreedyTokenizer
+    >>> target, draft = Vocabulary(["a", "b", "ab", "c"]), Vocabulary(["a", "b", "c"])
+    >>> in_texts(["aab"], GreedyTokenizer(target), GreedyTokenizer(draft)).of_target
+    Fraction(1, 2)
+    """
+    listed = list(texts)
+    sides = [
+        identities(tokenizer.vocabulary, {token for text in listed for token in tokenizer.encode(text)})
+        for tokenizer in (target, draft)
+    ]
+    return Overlap(sides[0], sides[1])
+
+
+def pairs(target: Vocabulary, draft: Vocabulary) -> tuple[tuple[int, int], ...]:
+    """Return the shared tokens by bytes as pairs (target index, draft index), in the order of the target vocabulary.
+
+    Of tokens with the same bytes the one that texts are read as stands for all. No shared token gives no pair.
+
+    >>> pairs(Vocabulary(["a", "ab", "<s>"], special=[2]), Vocabulary(["ab", "<s>", "b"], special=[1]))
+    ((1, 0), (2, 1))
+    """
+    own, places = _places(target), _places(draft)
+    return tuple(sorted((index, places[identity]) for identity, index in own.items() if identity in places))
+
+
+def _places(vocabulary: Vocabulary) -> dict[Hashable, int]:
+    return {_identity(token, vocabulary.special.get(index)): index for index, token in enumerate(vocabulary.tokens)}
 
 
 def _share(part: int, whole: int) -> Fraction:
@@ -175,8 +172,7 @@ def inexpressible(source: Vocabulary, vocabulary: Vocabulary) -> tuple[int, ...]
     return tuple(np.flatnonzero((node >= 0) & (most[node] < 0)).tolist())
 
 
-@dataclass(frozen=True)
-class Loss:
+class Loss(NamedTuple):
     """A text, and what decoding its tokens gave instead; None where it could not be encoded or decoded, and why."""
 
     text: str

@@ -14,8 +14,7 @@ import numpy as np
 
 from spec_math.arrays import count
 from spec_math.files.whole import replaced
-
-FLOAT = np.ndarray[Any, np.dtype[np.float64]]
+from spec_math.mean import FLOAT
 
 Ask = Callable[[Sequence[tuple[int, ...]]], Any]
 """A live model asked for the laws [n, V] after many prefixes at once."""

@@ -16,6 +16,7 @@ from spec_math.language.context_tree import padded
 from spec_math.language.model import Model, check_prefix
 from spec_math.language.ngram import NGram
 from spec_math.language.recorded import Recorded
+from spec_math.mean import FLOAT
 
 MOST_BYTES = 2**26
 """What the kept laws of a model may take."""
@@ -66,9 +67,6 @@ class KeptRows:
         while len(kept) > self._most:
             del kept[next(iter(kept))]
         return found
-
-
-FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Tempered:

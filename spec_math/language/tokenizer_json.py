@@ -175,10 +175,8 @@ def _speller(fields: dict[str, Any], path: Path) -> Callable[[str], bytes]:
 
 
 def _parts(decoder: Any) -> Iterator[dict[str, Any]]:
-    if decoder is None:
-        return
-    if decoder["type"] == "Sequence":
+    if decoder is not None and decoder["type"] == "Sequence":
         for part in decoder["decoders"]:
             yield from _parts(part)
-    else:
+    elif decoder is not None:
         yield decoder

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, astuple
 from fractions import Fraction
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
 from spec_math.mean import Mean, number
 from spec_math.result import Cell, Column, Note, Picture, Result, Table, Tree
@@ -145,11 +145,9 @@ def _written(value: Any) -> Any:
     if isinstance(value, float) and not isfinite(value):
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
-        held: dict[str, Any] = value
-        return {name: _written(one) for name, one in held.items()}
+        return {name: _written(one) for name, one in cast("dict[str, Any]", value).items()}
     if isinstance(value, (list, tuple)):
-        listed: list[Any] = list(value)
-        return [_written(one) for one in listed]
+        return [_written(one) for one in cast("list[Any] | tuple[Any, ...]", value)]
     return value
 
 

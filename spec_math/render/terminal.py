@@ -163,7 +163,9 @@ def _span(column: Column, cells: list[str]) -> tuple[int, int]:
 def _chosen(spans: list[tuple[int, int]], width: int) -> list[list[int]]:
     """Return which columns stand side by side, the first among them each time."""
     parts: list[list[int]] = [[0]]
-    free = room = width - _first(spans, width)
+    # The first column takes so much before its words wrap.
+    least, natural = spans[0]
+    free = room = width - max(least, min(natural, NAMES, width * 2 // 5))
     for place, (needed, _) in enumerate(spans[1:], 1):
         if needed + GAP > free and len(parts[-1]) > 1:
             parts.append([0])
@@ -171,12 +173,6 @@ def _chosen(spans: list[tuple[int, int]], width: int) -> list[list[int]]:
         parts[-1].append(place)
         free -= needed + GAP
     return parts
-
-
-def _first(spans: list[tuple[int, int]], width: int) -> int:
-    """Return how wide the first column is before its words wrap."""
-    least, natural = spans[0]
-    return max(least, min(natural, NAMES, width * 2 // 5))
 
 
 def _widths(spans: list[tuple[int, int]], width: int) -> list[int]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -39,8 +39,7 @@ INDEPENDENT = "independent"
 """Drafts that nobody else's program draws: k of one draft law, or one of each of several."""
 
 
-@dataclass(frozen=True)
-class LawsRequest:
+class LawsRequest(NamedTuple):
     """A target and its drafts, as written on the command line; None where nothing is said of them.
 
     A law: masses with commas, a JSON list of them, or a file of laws with one position. `drafts`: one law, of which k

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf, isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -127,8 +127,7 @@ MEANINGS = under_heads(
 )
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """The source of the laws: a name, how many positions, how many tokens."""
 
     name: str
@@ -269,8 +268,7 @@ Pair = tuple[Any, Any]
 """The laws of target and draft, [V] each."""
 
 
-@dataclass(frozen=True)
-class LossyRequest:
+class LossyRequest(NamedTuple):
     """Two files of laws, or none for the embedded defaults; some of the rules, or all; the bias to compare at."""
 
     target: str | None = None

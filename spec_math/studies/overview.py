@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from spec_math.arrays import count
 from spec_math.result import Result
@@ -48,8 +48,7 @@ MOST, FEWEST, DRAFTS, POSITIONS_A_PREFIX = 20, 2, 12, 100
 """Held-out positions for other vocabularies, at most and at least, and drafts at each; one for so many positions."""
 
 
-@dataclass(frozen=True)
-class ReportRequest:
+class ReportRequest(NamedTuple):
     """The subject of the report: files of laws, tables of models, shards of traces, as their commands take them.
 
     Without any, the embedded default. `positions` and `seed` are its size and the seed of all that is sampled.

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from time import perf_counter, process_time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,8 +54,7 @@ class Wanted:
     certificate: Path | None = None
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(NamedTuple):
     """A theorem as another process can find it: its place in THEOREMS, or a verifier, module:name, with its sizes.
 
     A verifier without a number of drafts is proved for 1, then for 2 and 3. `wanted` has the limit of each proof, the

@@ -19,9 +19,6 @@ from spec_math.traces.shard_file import Chunks, Shard, chunk_rows
 Model = Callable[[Tokens], Any]
 """From a prefix to a law [V]."""
 
-VerifyOne = Callable[[Coin, int, Any, Any], Emission]
-"""(coin, drafted token, target, draft) -> the emitted token, and whether the draft was accepted."""
-
 VerifyBlock = Callable[[Coin, Tokens, Sequence[Any], Sequence[Any]], Tokens]
 """(coin, drafted tokens, targets [L + 1, V], drafts [L, V]) -> the emitted tokens, accepted ones first."""
 
@@ -61,8 +58,10 @@ class SeededCoin(FlipAndDraw):
         return int(np.searchsorted(sums, self._rng.random() * sums[-1], side="right"))
 
 
-def by_position(verify: VerifyOne = single.emit) -> VerifyBlock:
+def by_position(verify: Callable[[Coin, int, Any, Any], Emission] = single.emit) -> VerifyBlock:
     """Make a verifier of blocks from one of single drafts: position by position up to the first rejection.
+
+    verify: (coin, drafted token, target, draft) -> the emitted token, and whether the draft was accepted.
 
     >>> coin = SeededCoin(np.random.default_rng(0))
     >>> by_position()(coin, (1,), [np.array([0.5, 0.5]), np.array([1.0, 0.0])], [np.array([0.5, 0.5])])

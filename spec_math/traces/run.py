@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
 from pathlib import Path
 from zipfile import BadZipFile
@@ -66,16 +66,6 @@ def find_shards(paths: Sequence[str | Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def threads(workers: int) -> Executor:
-    """Return an executor of threads in this process: the compiled passes hold no lock.
-
-    >>> with threads(2) as executor:
-    ...     executor.submit(max, 1, 2).result()
-    2
-    """
-    return ThreadPoolExecutor(workers)
-
-
 @contextmanager
 def cluster(address: str) -> Generator[Executor]:
     """Hold an executor on the Dask cluster whose scheduler listens at an address; its workers must see the shards.
@@ -107,6 +97,7 @@ def audit_shards(
 ) -> Summary:
     """Audit shards on an executor and add up what they say, in the order of the shards whatever comes first.
 
+    Threads in this process do: the compiled passes hold no lock.
     With a store, what is kept there is not computed again, and each result is kept as soon as it is there.
     `done(shard, result, reason)` hears of each shard; the result is None where it was left out, for the reason, and the
     reason is KEPT where it was not computed again.
@@ -120,7 +111,8 @@ def audit_shards(
     >>> import numpy as np
     >>> half = lambda prefix: np.array([0.5, 0.5])
     >>> columns = record(Engine(half, half, by_position()), 1, 20, np.random.default_rng(0))
-    >>> with tempfile.TemporaryDirectory() as folder, threads(1) as executor:
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as executor:
     ...     shard = write_shard(Path(folder) / "a.safetensors", columns, lookahead=4)
     ...     audit_shards([shard], executor).counts["rows"]
     20
@@ -129,7 +121,7 @@ def audit_shards(
     results: dict[Path, ShardResult] = {}
     reasons: dict[Path, str] = {}
     for shard in shards:
-        kept = _kept(shard, store)
+        kept = None if store is None else store.load(shard)
         if kept is not None:
             results[shard] = kept
             done(shard, kept, KEPT)
@@ -164,13 +156,6 @@ def audit_shards(
         raise TraceError("no shard could be audited: " + "; ".join(reasons[shard] for shard in shards))
     left_out = [(shard.name, reasons[shard]) for shard in shards if shard in reasons]
     return merge([results[shard] for shard in shards if shard in results], left_out)
-
-
-def _kept(shard: Path, store: Store | None) -> ShardResult | None:
-    try:
-        return None if store is None else store.load(shard)
-    except OSError:
-        return None
 
 
 def _outcome(future: Future[ShardResult]) -> tuple[ShardResult | None, str, bool]:

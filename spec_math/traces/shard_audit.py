@@ -62,8 +62,7 @@ def audit_opened(shard: Shard, tolerance: float = TOLERANCE, checks: int = CHECK
     drafted = log_wealths(drawn, slack, np.array([len(drawn)]))[-1]
     expected = facts[:, 1] if found.verification == "sample and match" else facts[:, 0]
     accepted = ids["accepted"] != 0
-    predicted = found.by_position
-    surprise = (accepted - expected.astype(np.float64))[with_draft if predicted else slice(0, 0)]
+    surprise = (accepted - expected.astype(np.float64))[with_draft if found.by_position else slice(0, 0)]
     wealth = log_wealths(surprise[:, None], slack, np.array([len(surprise)]))[-1]
     columns = _columns(with_draft, accepted, expected, facts[:, 0], bets, flags)
     repeated = repeats(ids["emitted"], ids["request"])
@@ -87,7 +86,7 @@ def audit_opened(shard: Shard, tolerance: float = TOLERANCE, checks: int = CHECK
         accepted=wealth,
         **{name: tabulate(group, size, columns) for name, (group, size) in groups.items()},
         loop=longest_run(repeated, ids["request"]),
-        predicted=predicted,
+        predicted=found.by_position,
         verification=found.verification,
         size=found.size,
         examples=tuple(_examples(shard, told)),

@@ -98,27 +98,32 @@ def _opened(path: Path) -> tuple[Header, Ids, Callable[[], Chunks]]:
             file.seek(start + entries[name]["data_offsets"][0])
             ids[name] = np.fromfile(file, dtype=dtype, count=found.rows)
     places = [start + entries[name]["data_offsets"][0] for name in _laws(found)]
-    return found, ids, lambda: _rows(path, found, places)
+    return found, ids, lambda: _shown(found, chunk_rows(found.size), _rows(path, found, places))
 
 
 def _laws(found: Header) -> tuple[str, ...]:
     return ("target_logits", "draft_logits") if found.has_draft else ("target_logits",)
 
 
-def _rows(path: Path, found: Header, places: list[int]) -> Chunks:
+def _shown(found: Header, rows: int, stored: Iterator[list[np.ndarray[Any, Any]]]) -> Chunks:
+    """Yield logits of target and draft as float32, of their rows as stored, at most so many at a time."""
+    shown = [np.empty((rows, found.size), dtype=np.float32) for _ in _laws(found)]
+    none = np.empty((0, found.size), dtype=np.float32)
+    for held in stored:
+        laws = [as_float32(law, found.dtype, into) for law, into in zip(held, shown, strict=True)]
+        yield laws[0], laws[1] if found.has_draft else none
+
+
+def _rows(path: Path, found: Header, places: list[int]) -> Iterator[list[np.ndarray[Any, Any]]]:
     rows = chunk_rows(found.size)
     stored = [np.empty((rows, found.size), dtype=stored_type(found.dtype)) for _ in places]
-    shown = [np.empty((rows, found.size), dtype=np.float32) for _ in places]
-    none = np.empty((0, found.size), dtype=np.float32)
     with path.open("rb", buffering=0) as file:
         for first in range(0, found.rows, rows):
             taken = min(rows, found.rows - first)
-            laws: list[np.ndarray[Any, Any]] = []
-            for place, held, into in zip(places, stored, shown, strict=True):
+            for place, held in zip(places, stored, strict=True):
                 file.seek(place + first * found.size * held.itemsize)
                 _fill(file, held[:taken], path)
-                laws.append(as_float32(held[:taken], found.dtype, into))
-            yield laws[0], laws[1] if found.has_draft else none
+            yield [held[:taken] for held in stored]
 
 
 def _fill(file: FileIO, held: np.ndarray[Any, Any], path: Path) -> None:
@@ -243,7 +248,8 @@ def opened(path: Path) -> tuple[Header, Ids, Callable[[], Iterator[tuple[Any, An
         found = header(shapes, notes, str(path))
         table = file.read(columns=list(INTEGERS))
         ids = {name: _integers(table.column(name), name, path) for name in INTEGERS}
-    return found, ids, lambda: _batches(path, found)
+    rows_at_once = max(1, BATCH // (4 * found.size))
+    return found, ids, lambda: _shown(found, rows_at_once, _batches(path, found, rows_at_once))
 
 
 def as_bytes(rows: np.ndarray[Any, Any]) -> Any:
@@ -276,22 +282,15 @@ def _integers(column: Any, name: str, path: Path) -> np.ndarray[Any, Any]:
     return column.to_numpy()
 
 
-def _batches(path: Path, found: Header) -> Iterator[tuple[Any, Any]]:
+def _batches(path: Path, found: Header, rows: int) -> Iterator[list[np.ndarray[Any, Any]]]:
     pyarrow, parquet = arrow()
     names = list(_laws(found))
-    rows = max(1, BATCH // (4 * found.size))
-    shown = [np.empty((rows, found.size), dtype=np.float32) for _ in names]
-    none = np.empty((0, found.size), dtype=np.float32)
     try:
         # Without a buffer of its own a whole group of rows would be read at once, however large it was written.
         with parquet.ParquetFile(path, buffer_size=2**20, pre_buffer=False) as file:
             # One thread: shards are what runs side by side.
             for batch in file.iter_batches(batch_size=rows, columns=names, use_threads=False):
-                laws = [
-                    as_float32(_law(batch.column(name), found, path), found.dtype, into)
-                    for name, into in zip(names, shown, strict=True)
-                ]
-                yield laws[0], laws[1] if found.has_draft else none
+                yield [_law(batch.column(name), found, path) for name in names]
     except pyarrow.ArrowException as error:
         raise TraceError(f"{path}: broken pages ({error}); write it anew") from error
 

@@ -74,8 +74,7 @@ class Candidate:
 NOTHING = Candidate(None, Shape(0, 0, 0), known(1), known(1), exact=Fraction(1))
 
 
-@dataclass(frozen=True)
-class Advice:
+class Advice(NamedTuple):
     """The candidates, plain decoding among them; the decision, where texts are samples; notes on what was read.
 
     chosen: the candidates of the decision, a shape for each method. unit: a unit of the decision, in words.

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log
 from typing import Any
 
 import numpy as np
 
-from spec_math.files.law_files import LawFileError, open_laws, read_integers
-from spec_math.studies.positions.stream import FLOAT, Filters, Positions, filtered, from_files, parsed_filters
+from spec_math.files.law_files import LawFileError, read_integers
+from spec_math.studies.positions.stream import FLOAT, Filters, Positions, filtered_files, parsed_filters
 
 Chunk = tuple[FLOAT, ...]
 """Masses [n, V] of the target, of the draft, and of the distribution that wrote the text where that is another."""
@@ -27,43 +27,52 @@ MASSES = 2**21
 
 
 @dataclass(frozen=True)
-class Files:
-    """The files of a recording, as a user names them.
+class AdviceRequest:
+    """Files of a recording, two tables, or none for the embedded models; texts are what a user types.
 
     documents: lengths separated by commas, or a file of lengths or of one number a token that tells documents apart.
     text_of: the writer of the text: target, draft, filters of the target such as temperature=0.7, or a file of rows.
+    `samples` texts of `study.LENGTH` tokens are drawn from models that are asked.
     """
 
-    target: str | None
-    draft: str | None
-    tokens: str | None
+    target: str | None = None
+    draft: str | None = None
+    tokens: str | None = None
     documents: str = ""
     logits: bool = False
-    filters: Filters = field(default_factory=Filters)
+    costs: str = ""
+    methods: tuple[str, ...] = ()
+    ks: str = "1,2,4,8"
+    lookahead: int = 8
+    nodes: int = 64
+    temperature: float | None = None
+    filters: tuple[str, ...] = ()
     text_of: str = "target"
+    samples: int = 20
+    seed: int = 0
 
 
-def opened(files: Files) -> tuple[Any, tuple[int, ...], Positions, Iterator[Chunk]]:
+def opened(request: AdviceRequest, filters: Filters) -> tuple[Any, tuple[int, ...], Positions, Iterator[Chunk]]:
     """Return all tokens [N], the documents' lengths, the rows, and chunks of them, tested as they are gone through.
 
     Raises:
         ValueError: rows, tokens or documents that do not fit; while streaming, as `tested`.
     """
-    if files.target is None or files.draft is None or files.tokens is None:
+    if request.target is None or request.draft is None or request.tokens is None:
         raise ValueError("a recording needs --target, --draft and --tokens")
-    if ":draft_logits" in files.draft:
+    if ":draft_logits" in request.draft:
         with suppress(LawFileError):
-            if (read_integers(files.draft.replace(":draft_logits", ":drafted")) < 0).any():
+            if (read_integers(request.draft.replace(":draft_logits", ":drafted")) < 0).any():
                 why = "a trace has no draft logits where nothing was drafted; record them too"
-                raise ValueError(f"{files.draft}: {why}")
-    tokens, rows = read_integers(files.tokens), _rows(files, files.target, files.draft, files.filters)
+                raise ValueError(f"{request.draft}: {why}")
+    tokens, rows = read_integers(request.tokens), filtered_files(request.target, request.draft, request.logits, filters)
     if rows.count != len(tokens):
         raise ValueError(
-            f"{files.target} has {rows.count:,} rows for {len(tokens):,} tokens; row p is the distribution of token p, "
-            "so leave out rows without a token"
+            f"{request.target} has {rows.count:,} rows for {len(tokens):,} tokens; row p is the distribution of token "
+            "p, so leave out rows without a token"
         )
-    lengths, at_once = _lengths(files.documents, len(tokens)), max(1, MASSES // rows.size)
-    writer = _writer(files, files.target, files.draft)
+    lengths, at_once = _lengths(request.documents, len(tokens)), max(1, MASSES // rows.size)
+    writer = _writer(request, request.target, request.draft)
     chunks = ((batch.targets, batch.drafts) for batch in rows.batches(at_once))
     if writer is not None:
         others = writer.batches(at_once)
@@ -71,23 +80,18 @@ def opened(files: Files) -> tuple[Any, tuple[int, ...], Positions, Iterator[Chun
     return tokens, lengths, rows, tested(chunks, tokens)
 
 
-def _rows(files: Files, target: str, draft: str, filters: Filters) -> Positions:
-    heats = filters.target.temperature or 1.0, filters.draft.temperature or 1.0
-    return filtered(from_files(open_laws(target), open_laws(draft), files.logits, heats), filters, heated=files.logits)
-
-
-def _writer(files: Files, target: str, draft: str) -> Positions | None:
-    if files.text_of == "target":
+def _writer(request: AdviceRequest, target: str, draft: str) -> Positions | None:
+    if request.text_of == "target":
         return None
-    if "=" in files.text_of:
-        return _rows(files, target, target, parsed_filters([files.text_of]))
-    place = draft if files.text_of == "draft" else files.text_of
+    if "=" in request.text_of:
+        return filtered_files(target, target, request.logits, parsed_filters([request.text_of]))
+    place = draft if request.text_of == "draft" else request.text_of
     if not any(ending in place for ending in (".npy", ".npz", ".safetensors")):
         raise ValueError(
             "--text-of takes target, draft, filters such as temperature=0.7,top_p=0.9, or a file of the writer's rows; "
             f"got {place!r}. The distribution of a person's text is not known: record text that a model wrote"
         )
-    return _rows(files, place, place, Filters())
+    return filtered_files(place, place, request.logits, Filters())
 
 
 def _lengths(text: str, number: int) -> tuple[int, ...]:

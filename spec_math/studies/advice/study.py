@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,12 @@ from spec_math.sequential.decision import Candidate as Entrant
 from spec_math.sequential.decision import Terms, interval, race
 from spec_math.studies.advice import answer
 from spec_math.studies.advice.answer import NOTHING, Advice, Candidate
-from spec_math.studies.advice.recording import Files, opened
+from spec_math.studies.advice.recording import AdviceRequest, opened
 from spec_math.studies.arguments import Progress, limited, parsed_ks, spaced, stepped, together
 from spec_math.studies.blocks.comparison import EXACT_TERMS, BlockModels, embedded, from_tables, in_floats
 from spec_math.studies.costs import Costs, UnmeasuredError, parsed
 from spec_math.studies.frontier.contenders import at
-from spec_math.studies.lengths.units import Shape
+from spec_math.studies.lengths.units import Shape, chains
 from spec_math.studies.positions.stream import parsed_filters
 
 LENGTH = 500
@@ -37,30 +37,6 @@ CHOOSING = 4
 
 EFFECTIVE = 100
 """The least effective sample size of weighted text."""
-
-
-@dataclass(frozen=True)
-class AdviceRequest:
-    """Files of a recording, two tables, or none for the embedded models; texts are what a user types.
-
-    `samples` texts of LENGTH tokens are drawn from models that are asked.
-    """
-
-    target: str | None = None
-    draft: str | None = None
-    tokens: str | None = None
-    documents: str = ""
-    logits: bool = False
-    costs: str = ""
-    methods: tuple[str, ...] = ()
-    ks: str = "1,2,4,8"
-    lookahead: int = 8
-    nodes: int = 64
-    temperature: float | None = None
-    filters: tuple[str, ...] = ()
-    text_of: str = "target"
-    samples: int = 20
-    seed: int = 0
 
 
 Wanted = list[tuple[Method, Shape]]
@@ -107,7 +83,7 @@ def candidates(request: AdviceRequest, costs: Costs, every: bool = False) -> tup
     usual = [method for method in METHODS if every or (method.along and method is not PLAN_AT_EVERY_NODE)]
     found, beyond, most = Wanted(), "", count(request.nodes, "--nodes")
     for method in dict.fromkeys(named(name) for name in request.methods) or usual:
-        for shape in (chains(k, size) for k in ks for size in range(1, longest + 1) if k * size <= most):
+        for shape in (chains(method, k, size).shape for k in ks for size in range(1, longest + 1) if k * size <= most):
             try:
                 if (shape.k == 1) is method.one_chain and costs.weights(shape.nodes, shape.levels, shape.widest):
                     found.append((method, shape))
@@ -116,15 +92,6 @@ def candidates(request: AdviceRequest, costs: Costs, every: bool = False) -> tup
     if not found:
         raise ValueError(f"no drafts are within --k, --nodes, --method and --costs; allow more. {beyond}".rstrip())
     return found, beyond
-
-
-def chains(k: int, lookahead: int) -> Shape:
-    """Return the shape of k chains.
-
-    >>> str(chains(2, 3)), chains(2, 3).nodes
-    ('2 chains of 3', 6)
-    """
-    return Shape(k * lookahead, lookahead, k, k)
 
 
 def exactly(models: BlockModels, wanted: Wanted, progress: Progress) -> list[Candidate]:
@@ -157,8 +124,7 @@ def of_recording(request: AdviceRequest, costs: Costs, progress: Progress) -> Ad
     for method, _ in wanted:
         if method.along is None:
             raise ValueError(f"a recording along one text does not tell what {method.name} accepts; {RECORD}")
-    places = request.target, request.draft, request.tokens
-    tokens, lengths, rows, stream = opened(Files(*places, request.documents, request.logits, filters, request.text_of))
+    tokens, lengths, rows, stream = opened(request, filters)
     step = progress("reading", len(tokens))
     chunks = (chunk for chunk in stream if step(len(chunk[0])) is None)
     texts = recorded(chunks, tokens, lengths, _pairs(wanted), max(shape.levels for _, shape in wanted))

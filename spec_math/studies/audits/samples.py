@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import log
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,7 @@ UNDECIDED, FURTHEST = 3, 20
 """The exit code of too few tokens; tokens that the table shows."""
 
 
-@dataclass(frozen=True)
-class SamplesRequest:
+class SamplesRequest(NamedTuple):
     """The request of `spec-math audit --samples`: tokens, the law [V] they should have, and how sure to be."""
 
     samples: str
@@ -249,8 +248,7 @@ DRAWS = {
 }
 
 
-@dataclass(frozen=True)
-class Suspect:
+class Suspect(NamedTuple):
     """A function that draws by some calls and compares, where it stands, and the command that would judge it."""
 
     file: Path

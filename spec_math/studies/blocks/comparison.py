@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -107,8 +107,7 @@ class BlockComparison:
         return next((e for e in self.entries if (e.method, e.k, e.lookahead) == keyed), None)
 
 
-@dataclass(frozen=True)
-class BlockRequest:
+class BlockRequest(NamedTuple):
     """The request of a comparison: all K and L, on at most `samples` texts where not all values can be added up."""
 
     models: BlockModels

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -35,8 +35,7 @@ JUDGED = 2
 """The lookahead, and the number of paths, that a method is judged with."""
 
 
-@dataclass(frozen=True)
-class OwnMethod:
+class OwnMethod(NamedTuple):
     """A method at MODULE:FUNCTION; with `one` path whatever K is."""
 
     name: str
@@ -44,8 +43,7 @@ class OwnMethod:
     one: bool
 
 
-@dataclass(frozen=True)
-class OwnLine:
+class OwnLine(NamedTuple):
     """The result for one K and L: tokens per call, exact or of so many runs, and how many more than a plain chain."""
 
     k: int

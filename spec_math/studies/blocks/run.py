@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +20,7 @@ from spec_math.studies.blocks.comparison import BlockModels
 from spec_math.wording import bar, counted
 
 
-@dataclass(frozen=True)
-class Stop:
+class Stop(NamedTuple):
     """A node of a walk: the drafts that follow it, the coins tossed there, and the token emitted."""
 
     candidates: Tokens
@@ -30,8 +28,7 @@ class Stop:
     emitted: int
 
 
-@dataclass(frozen=True)
-class BlockRun:
+class BlockRun(NamedTuple):
     """One block: the drafted paths, the coins of verification, the emitted tokens, and how many of them were drafted.
 
     `stops` are the nodes of a walk, for methods with a verifier at every node; empty for others.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,8 +54,7 @@ class Blocks:
     chain: Path | None = None
 
 
-@dataclass(frozen=True)
-class BlockExample:
+class BlockExample(NamedTuple):
     """One block, or a text of blocks; without a seed `explain` looks for a run like SpecTr's Figure 4."""
 
     method: str = "K-SEQ"

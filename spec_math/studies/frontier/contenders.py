@@ -9,7 +9,7 @@ import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -161,8 +161,7 @@ CODE_TARGET, CODE_DRAFT = 8, 3
 """Orders of the two models of source code."""
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(NamedTuple):
     """Means over prefixes: the mass of the likeliest token and the entropy in bits of both models, their overlap."""
 
     target_top: float

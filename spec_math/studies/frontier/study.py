@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from spec_math.arrays import count
 from spec_math.files.whole import write_whole
@@ -134,8 +134,7 @@ class Header:
     prefixes: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True)
-class LivePair:
+class LivePair(NamedTuple):
     """Two models that can be asked, and what their recording is headed by."""
 
     header: Header

@@ -23,11 +23,10 @@ import numpy as np
 
 from spec_math.block_level.lengths.drafted_chains import GatheredLaws
 from spec_math.block_level.methods import BRANCHING, CHAINS, DISTINCT, FAVOURED, SEQUENCES, STEMS
+from spec_math.mean import FLOAT
 from spec_math.scheme import Tokens
 from spec_math.studies.lengths.units import Key
 from spec_math.token_level.optimum import prefix_law
-
-FLOAT = np.ndarray[Any, np.dtype[Any]]
 
 TOP, GROUPS = 24, 40
 """Of the tokens beside a text at one place, so many race on their own, and the others in so many groups."""

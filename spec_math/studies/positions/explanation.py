@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +27,7 @@ ROUNDING = 2.0**-40
 """More than a user's formula in floats is off by, where it sums fewer than 4,096 masses."""
 
 
-@dataclass(frozen=True)
-class OneStep:
+class OneStep(NamedTuple):
     """A scheme by the beginning of its name or module:name, two laws as `law_of` reads them, and the coins' seed."""
 
     scheme: str = "K-SEQ"

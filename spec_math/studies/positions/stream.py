@@ -6,13 +6,14 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import inf
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from spec_math import distribution
 from spec_math.arrays import SUM_BOUND, count
-from spec_math.files.law_files import LawFile, LawFileError
+from spec_math.files.law_files import LawFile, LawFileError, open_laws
 from spec_math.invariants import SHIFT_INVARIANCE, Watch
 from spec_math.language import Corpus, NGram, documentation
 from spec_math.language.context_tree import windows
@@ -26,8 +27,7 @@ SHIFTED = 8
 """Rows of a file of logits whose softmax is taken again, evenly spaced."""
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """Consecutive positions: float64 masses [n, V], not yet divided by their sums, and the first one's number.
 
     `target_logs` are the natural logarithms of the target's masses, −inf for mass 0, where they are known: the largest
@@ -264,8 +264,7 @@ def parsed_filters(texts: Sequence[str]) -> Filters:
     return found
 
 
-@dataclass(frozen=True)
-class Sweep:
+class Sweep(NamedTuple):
     """A filter that takes several values in turn."""
 
     name: str
@@ -308,34 +307,48 @@ def filtered(positions: Positions, filters: Filters, heated: bool = False) -> Po
     Raises:
         ValueError: while streaming, top_k exceeds the vocabulary, or the draft has no mass on the union.
     """
-    sides = filters.target, filters.draft
-    if any(_does_something(side, heated) for side in sides):
+    rules = [_rules(side, heated) for side in (filters.target, filters.draft)]
+    if any(rules):
         inner = positions.batches
 
         def batches(rows: int) -> Iterator[Batch]:
             for batch in inner(rows):
-                both = zip((batch.targets, batch.drafts), sides, strict=True)
-                t, d = (_filtered(x, side, heated) for x, side in both)
+                t, d = map(_filtered, (batch.targets, batch.drafts), rules)
                 yield Batch(batch.start, t, d, batch.sum_error)
 
         positions = replace(positions, batches=batches)
     return positions if filters.union is None else compressed(positions, filters.union)
 
 
-def _does_something(side: Side, heated: bool) -> bool:
-    rules = (side.top_k, side.top_p, side.min_p)
-    return any(rule is not None for rule in rules) or side.temperature == 0 or (not heated and side.temperature != 1)
+def filtered_files(target: str | Path, draft: str | Path, logits: bool, filters: Filters) -> Positions:
+    """Return the positions of two files, filtered.
+
+    A temperature divides logits, where files hold them; T = 0 is the first maximum of the law.
+
+    Raises:
+        LawFileError, ValueError, BrokenInvariantError: as `open_laws`, `from_files` and `filtered`.
+    """
+    heats = filters.target.temperature or 1.0, filters.draft.temperature or 1.0
+    return filtered(from_files(open_laws(target), open_laws(draft), logits, heats), filters, heated=logits)
 
 
-def _filtered(masses: FLOAT, side: Side, heated: bool) -> FLOAT:
+def _rules(side: Side, heated: bool) -> list[tuple[Callable[..., Any], Any]]:
+    """Return the rules that change a law, in their order, each with its value."""
+    heat = side.temperature if side.temperature == 0 or (not heated and side.temperature != 1) else None
+    every = {
+        distribution.temperature: heat,
+        distribution.top_k: side.top_k,
+        distribution.top_p: side.top_p,
+        distribution.min_p: side.min_p,
+    }
+    return [(rule, value) for rule, value in every.items() if value is not None]
+
+
+def _filtered(masses: FLOAT, rules: list[tuple[Callable[..., Any], Any]]) -> FLOAT:
     x = masses / masses.sum(axis=1, keepdims=True)
-    if side.temperature == 0 or (not heated and side.temperature != 1):
-        x = distribution.temperature(x, side.temperature)
-    if side.top_k is not None:
-        x = distribution.top_k(x, side.top_k)
-    if side.top_p is not None:
-        x = distribution.top_p(x, side.top_p)
-    return x if side.min_p is None else distribution.min_p(x, side.min_p)
+    for rule, value in rules:
+        x = rule(x, value)
+    return x
 
 
 def _filter_value(name: str, rule: str, value: float) -> float | int:
@@ -359,8 +372,7 @@ def _whole(value: float) -> Any:
 TARGET_ORDER, DRAFT_ORDER = 5, 2
 
 
-@dataclass(frozen=True)
-class DefaultModels:
+class DefaultModels(NamedTuple):
     """The corpus, the target (order 5) and the draft (order 2) learnt from its training part."""
 
     corpus: Corpus

@@ -39,6 +39,7 @@ from spec_math.studies.positions.stream import (
     Positions,
     Sweep,
     filtered,
+    filtered_files,
     from_files,
     parsed_filters,
     parsed_sweep,
@@ -170,10 +171,7 @@ def _source(request: CompareRequest, filters: Filters) -> Positions:
     together(request.target, request.drafts or None)
     if request.target is None:
         return filtered(default.default_positions(count(request.positions, "--positions")), filters)
-    files = open_laws(request.target), open_laws(request.drafts[0])
-    # A temperature divides logits, where files hold them; T = 0 is the first maximum of the law.
-    heats = filters.target.temperature or 1.0, filters.draft.temperature or 1.0
-    return filtered(from_files(*files, request.logits, heats), filters, heated=request.logits)
+    return filtered_files(request.target, request.drafts[0], request.logits, filters)
 
 
 ALL_COLUMNS = (

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -20,8 +19,7 @@ from spec_math.token_level import SCHEMES, optimal
 from spec_math.verdict import Lossless, Lossy, Undecided, Verdict, check_lossless, drafts_in_words
 
 
-@dataclass(frozen=True)
-class SchemeVerdict:
+class SchemeVerdict(NamedTuple):
     """A scheme's verdict: whether it is lossless on every pair of the set, and its closed forms its program's.
 
     `counterexample` names the pair that decided, or on which nothing was decided. A scheme that was judged for some

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ from spec_math.studies.positions.stream import DRAFT_ORDER, TARGET_ORDER, defaul
 from spec_math.studies.traces.table import result_of
 from spec_math.traces import Engine, by_position, record, write_shard
 from spec_math.traces.result import ShardResult
-from spec_math.traces.run import KEPT, Store, audit_shards, cluster, find_shards, threads
+from spec_math.traces.run import KEPT, Store, audit_shards, cluster, find_shards
 from spec_math.traces.shard_audit import TOLERANCE
 
 
@@ -85,9 +86,9 @@ def _audited(request: TraceRequest, shards: Sequence[Path], source: str, progres
         seen["before"] += reason == KEPT
         step(1)
 
-    store, threads_wanted = Store(request.kept, request.tolerance), request.workers or os.cpu_count() or 1
+    store, threads = Store(request.kept, request.tolerance), request.workers or os.cpu_count() or 1
     try:
-        with threads(threads_wanted) if request.scheduler is None else cluster(request.scheduler) as executor:
+        with ThreadPoolExecutor(threads) if request.scheduler is None else cluster(request.scheduler) as executor:
             summary = audit_shards(shards, executor, request.tolerance, store, done)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import isfinite, log, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -155,7 +154,7 @@ def pictures(summary: Summary, alpha: float) -> tuple[Picture, ...]:
 def _accepted(kind: str, held: list[Group]) -> Panel:
     places = tuple(float(place) for place in range(len(held)))
     curves = (
-        _points("realised", [_realised(group) for group in held]),
+        curve("realised", {place: group.realised for place, group in enumerate(held)}, "points"),
         Curve("predicted", places, tuple(group.expected for group in held)),
         Curve("optimum", places, tuple(group.optimum for group in held), style="bound"),
     )
@@ -164,19 +163,11 @@ def _accepted(kind: str, held: list[Group]) -> Panel:
 
 def _deviation(kind: str, held: list[Group]) -> Panel:
     curves = (
-        _points("t > d", [group.above for group in held]),
-        _points("the target's favourite", [group.favourite for group in held]),
+        curve("t > d", {place: group.above for place, group in enumerate(held)}, "points"),
+        curve("the target's favourite", {place: group.favourite for place, group in enumerate(held)}, "points"),
         Curve("a right engine", (0.0, max(1.0, len(held) - 1.0)), (0.0, 0.0), style="guide"),
     )
     return Panel(curves, kind, "excess over the target", ticks=tuple(group.name for group in held))
-
-
-def _points(label: str, means: list[Mean]) -> Curve:
-    return curve(label, dict(enumerate(means)), "points")
-
-
-def _realised(group: Group) -> Mean:
-    return Mean(group.accepted, group.error, group.drafts)
 
 
 def _claims(summary: Summary, alpha: float) -> Table:
@@ -193,7 +184,7 @@ def _groups(summary: Summary) -> Table:
     rows: list[Row] = []
     for kind, held in all_groups(summary).items():
         for group in held:
-            drafted = (_realised(group), group.expected, group.optimum) if group.drafts else (None, None, None)
+            drafted = (group.realised, group.expected, group.optimum) if group.drafts else (None, None, None)
             others = group.rows, group.above, group.favourite
             rows.append(Row((kind, group.name, group.drafts, *drafted, *others), group=kind))
     title = "Acceptance of drafts: realised, predicted and optimal; and deviation from the target"
@@ -218,8 +209,7 @@ def _finding(summary: Summary, alpha: float) -> str:
 LN10 = log(10)
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(NamedTuple):
     """A claim about the trace, the evidence against it, and whether that refutes it."""
 
     name: str
@@ -227,8 +217,7 @@ class Claim:
     refuted: bool
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """Rows of one kind: acceptance realised, predicted and best, with the deviation of the realised one.
 
     `above` and `favourite` are by how much more often than the target says a token with t > d was emitted, and the
@@ -238,8 +227,7 @@ class Group:
     name: str
     rows: int
     drafts: int
-    accepted: float
-    error: float
+    realised: Mean
     expected: float
     optimum: float
     above: Mean
@@ -281,7 +269,7 @@ def groups(table: Any, name_of: Callable[[int], str]) -> list[Group]:
     """Return the groups of a table of sums that hold rows.
 
     >>> import numpy as np
-    >>> groups(np.array([[4, 4, 2, 2.5, 3, 0.9, 0, 0, 0, 0]]), str)[0].accepted
+    >>> groups(np.array([[4, 4, 2, 2.5, 3, 0.9, 0, 0, 0, 0]]), str)[0].realised.value
     0.5
     """
     found: list[Group] = []
@@ -290,10 +278,10 @@ def groups(table: Any, name_of: Callable[[int], str]) -> list[Group]:
         rows, drafts = int(held["rows"]), int(held["drafts"])
         if rows:
             of = [held[name] / drafts if drafts else float("nan") for name in ("accepted", "expected", "optimum")]
-            error = deviation(int(held["accepted"]), drafts)
+            realised = Mean(of[0], deviation(int(held["accepted"]), drafts), drafts)
             above = Mean(held["above"] / rows, sqrt(held["above variance"]) / rows, rows)
             favourite = Mean(held["favourite"] / rows, sqrt(held["favourite variance"]) / rows, rows)
-            found.append(Group(name_of(number), rows, drafts, of[0], error, of[1], of[2], above, favourite))
+            found.append(Group(name_of(number), rows, drafts, realised, of[1], of[2], above, favourite))
     return found
 
 

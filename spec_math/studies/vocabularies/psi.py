@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import log10
 from pathlib import Path
 from statistics import quantiles, stdev
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,22 +46,12 @@ OVERLAP_COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class OverlapRequest:
-    """Two files of vocabularies, and perhaps a text whose tokens alone are compared too."""
-
-    first: Path
-    second: Path
-    text: Path | None = None
-
-
-def overlap(request: OverlapRequest, progress: Progress) -> Result:
+def overlap(first: Path, second: Path, text: Path | None, progress: Progress) -> Result:
     """Compare two vocabularies.
 
     Raises:
         ValueError, OSError: a file that holds no vocabulary, or a text that is not UTF-8.
     """
-    first, second, text = request.first, request.second, request.text
     a, b = read_all([first, second], progress)
     found = {"by bytes": by_bytes(a, b)}
     if a.keyed and b.keyed:  # a tiktoken file lists bytes and no keys
@@ -143,8 +132,7 @@ SUMMARY_COLUMNS = Column("Table 5"), *columns(("at least", "at most"), "number",
 LENGTH_COLUMNS = *columns(("bytes", "tokens"), "count"), *columns(("least", "median", "most"), "count", "segmentations")
 
 
-@dataclass(frozen=True)
-class PsiRequest:
+class PsiRequest(NamedTuple):
     """A text, or every token; the two vocabularies, and how the drafter draws."""
 
     text: str | None
@@ -270,8 +258,7 @@ def _every_token(request: PsiRequest, drafter: Vocabulary) -> Result:
     return Result("segmentations", f"{heading} in the same vocabulary", finding, tables, pictures, sentences(notes))
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """The segmentations of tokens by length in bytes, {length: counts in ascending order}, shortest length first.
 
     kept: of the `tied` tokens of the last length so many are meant, None where all are: which ones is not determined,

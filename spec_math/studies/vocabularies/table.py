@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -130,7 +130,6 @@ def _notes(found: VocabularyComparison) -> list[str]:
         )
     return [
         f"{_HOW[found.how]}{errors}",
-        *found.notes,
         f"Speed-up = tokens per call / (1 + drafter calls · {found.draft_cost:g}), at each method's best lookahead. "
         "The option --draft-cost sets the cost of a drafter call in target calls.",
         "If a row has no number of draft tokens, drafting lasts until the first target token is determined.",
@@ -231,7 +230,6 @@ class VocabularyComparison:
     drafters: tuple[DrafterLines, ...]
     surest: Mean
     how: str
-    notes: tuple[str, ...] = field(default_factory=tuple)
 
 
 def advice(found: DrafterLines, surest: Mean) -> list[str]:
