@@ -16,7 +16,7 @@ LOADED = {
     "torch_bridge.check_sampler": 16_000,
 }
 IN_ONE_FOLDER = 25
-FILES, LINES, CODE = 386, 70_250, 37_700
+FILES, LINES, CODE = 386, 70_250, 37_500
 """Sizes of today: 2,000 lines of code are whole engines, 900 certificates and 600 their checkers, 500 advice.
 
 The others are bounded by 33,500, so that all are bounded by 37,500: 450 lines are to go.

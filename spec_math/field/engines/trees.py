@@ -145,12 +145,14 @@ DRAWING_PATHS = (
 
 def _run_eagle(module: Any, step: Step) -> Sequence[int]:
     tree, heat = likeliest_tree(step), step.options.temperature
-    best, kept, last = module.evaluate_posterior(
-        tree.logits, tree.candidates, (lambda _, scores: scores / heat) if heat else None
-    )
+    best, kept, last = module.evaluate_posterior(tree.logits, tree.candidates, partial(_cooled, heat) if heat else None)
     if last.is_floating_point():  # a distribution, or logits where the code is greedy
         last = torch.multinomial(last, 1) if heat else last.argmax()
     return [*tree.accepted(best, kept), int(last)]
+
+
+def _cooled(heat: float, _ids: Any, scores: torch.Tensor) -> torch.Tensor:
+    return scores / heat
 
 
 BONUS = Defect(

@@ -133,7 +133,7 @@ def _drafted(laws: GatheredLaws, text: Tokens, key: Key, drafted: FLOAT) -> FLOA
         return np.concatenate([above, own * _met(drafted[key.stem :] / own if own else drafted[key.stem :], key.k)])
     rows = (np.asarray(laws.draft(text[:at]), dtype=np.float64) for at in range(len(text)))
     of_node = of_two if key.of is BRANCHING else _or_likeliest
-    return np.cumprod([of_node(row, token) for row, token in zip(rows, text, strict=True)])
+    return np.cumprod([of_node(row, token) for row, token in zip(rows, text, strict=True)], dtype=np.float64)
 
 
 def _or_likeliest(draft: Any, token: int) -> float:
