@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from spec_math.pathwise.atom import ExploreError
+from spec_math.samplers.signature import own_attributes
 
 Part = Literal["tokens", "count", "length", "index", "token", "law", "_"]
 """A part of an answer: emitted tokens, how many drafts were kept, how many of the tokens count, the accepted draft's
@@ -250,7 +251,7 @@ _ANSWERS = (
 
 
 def values_of(fn: Callable[..., Any], given: Sequence[str]) -> dict[str, Any]:
-    """Read values of parameters, each written name=expression, as the module of the function understands it.
+    """Read values of parameters or of a method's self.x, each name=expression, as the function's module reads it.
 
     An expression may also be module:expression, where it needs a name that the function's module has not.
 
@@ -258,7 +259,7 @@ def values_of(fn: Callable[..., Any], given: Sequence[str]) -> dict[str, Any]:
         ValueError: one is not written so, the function has no such parameter, or it cannot be evaluated.
     """
     plain: Any = inspect.unwrap(fn)
-    names = list(inspect.signature(fn).parameters)
+    names = [*inspect.signature(fn).parameters, *own_attributes(fn)]
     found: dict[str, Any] = {}
     for one in given:
         name, equals, written = (part.strip() for part in one.partition("="))

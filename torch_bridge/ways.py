@@ -117,8 +117,10 @@ def written(found: Signature, way: Way, told: Told) -> str:
             mine.append(f"        {name.removeprefix('self.')}={value},  # {words or 'as by default'}")
     for name, few in opened(found, way, told).items():
         lines[name.startswith("self.")] += [f"        # {name.removeprefix('self.')}={one},  # open" for one in few]
-    if told.texts:
-        lines[False].append(f"        **values_of(judged, {[*told.texts]}),  # as told")
+    for one in told.texts:
+        name = one.partition("=")[0].strip()
+        value = f'{name.removeprefix("self.")}=values_of(judged, {[one]})["{name}"]'
+        lines[name.startswith("self.")].append(f"        {value},  # as told")
     body, method = "\n".join([*lines[True], *lines[False]]), is_method(found.fn)
     tokens = "token" if found.single else "tokens"
     code = "\n".join(line.rpartition("  # ")[0] for line in body.split("\n"))

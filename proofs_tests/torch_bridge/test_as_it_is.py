@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
@@ -14,9 +15,11 @@ torch = pytest.importorskip("torch", reason="torch is an optional extra")
 from spec_math.audit import Judgement, judge  # noqa: E402
 from spec_math.pathwise.loading import load_sampler  # noqa: E402
 from spec_math.samplers.case import chain  # noqa: E402
+from spec_math.samplers.signature import as_it_is  # noqa: E402
 from spec_math.verdict import Lossless, Lossy, Reason  # noqa: E402
-from torch_bridge.returned import readings  # noqa: E402
-from torch_bridge.subject import subject_of  # noqa: E402
+from torch_bridge.returned import Told, readings  # noqa: E402
+from torch_bridge.subject import subject_of, told_subject_of  # noqa: E402
+from torch_bridge.ways import opened, ways_of  # noqa: E402
 
 CASE = chain([["1/2", "1/2"], ["1/4", "3/4"]], [["3/4", "1/4"]])
 
@@ -397,3 +400,44 @@ def test_code_that_takes_a_cache_for_unchanged_is_left_open(folder: Path) -> Non
     found = judged(folder, "step", f"def step(draft_model, target_model, input_ids, gamma, max_new_tokens):{AGAIN}")
     assert type(found.verdict).__name__ == "Undecided", found.verdict
     assert "a cache that no later call changes" in str(found.verdict)
+
+
+class Loaded:
+    def __init__(self) -> None:
+        raise RuntimeError("loads weights")
+
+    def verify(self, draft_tokens: Any, target_probs: Any, draft_probs: Any) -> list[int]:
+        scale: Any = self.strictness  # type: ignore[attr-defined]
+        for n, x in enumerate(draft_tokens):
+            if torch.rand(1, dtype=target_probs.dtype) >= scale * target_probs[n, x] / draft_probs[n, x]:
+                rest = (target_probs[n] - draft_probs[n]).clamp(min=0)
+                return [*draft_tokens[:n].tolist(), int(torch.multinomial(rest, 1))]
+        return [*draft_tokens.tolist(), int(torch.multinomial(target_probs[-1], 1))]
+
+
+@pytest.mark.parametrize(("scale", "right"), [("1.0", True), ("0.5", False)])
+def test_what_a_method_finds_in_its_object_can_be_told(scale: str, right: bool) -> None:
+    given = [f"self.strictness={scale}"]
+    found = judge(told_subject_of((given, None, None), Loaded.verify), CASE)
+    assert bool(found.verdict) == right
+    assert f"self.strictness: {scale}, as told" in found.subject.assumed[0]
+    with pytest.raises(ValueError, match=r"not one of the parameters: self, draft_tokens, .*, self.strictness"):
+        told_subject_of((["self.strict=1"], None, None), Loaded.verify)
+
+
+def test_a_verdict_names_the_parameters_that_keep_their_defaults() -> None:
+    def verify(draft_tokens: Any, target_probs: Any, draft_probs: Any, scale: float = 1.0) -> list[int]:
+        stand_in: Any = type("Own", (), {"strictness": scale})()
+        return Loaded.verify(stand_in, draft_tokens, target_probs, draft_probs)
+
+    assert "with scale=1.0 by default" in judge(subject_of(verify), CASE).subject.assumed[0]
+    told = judge(told_subject_of((["scale=1.0"], None, None), verify), CASE)
+    assert "by default" not in told.subject.assumed[0]
+
+
+def test_an_adapter_offers_the_values_of_a_literal() -> None:
+    def verify(tokens: Any, target: Any, draft: Any, mode: Literal["exact", "fast"]) -> Any:
+        return tokens, target, draft, mode
+
+    signature = as_it_is(verify, {})
+    assert opened(signature, ways_of(signature)[0], Told())["mode"] == ["'exact'", "'fast'"]

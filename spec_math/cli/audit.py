@@ -73,7 +73,8 @@ def audit(  # noqa: PLR0913
         Path | None, _code("List the functions in FOLDER that may be verifiers; run none.", metavar="FOLDER")
     ] = None,
     values: Annotated[
-        list[str] | None, _read("Value for a parameter: a Python expression.", "--set", metavar="NAME=VALUE")
+        list[str] | None,
+        _read("Value for a parameter, or self.NAME: a Python expression.", "--set", metavar="NAME=VALUE"),
     ] = None,
     returns: Annotated[
         str | None, _read("The return value's parts in order: tokens; count,token; count,law; _ is another part.")
