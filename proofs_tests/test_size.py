@@ -16,11 +16,9 @@ LOADED = {
     "torch_bridge.check_sampler": 16_000,
 }
 IN_ONE_FOLDER = 25
-FILES, LINES, CODE = 386, 70_250, 37_500
-"""Sizes of today: 2,000 lines of code are whole engines, 900 certificates and 600 their checkers, 500 advice.
-
-The others are bounded by 33,500, so that all are bounded by 37,500: 450 lines are to go.
-"""
+FILES, LINES, CODE = 386, 70_100, 37_500
+"""Bounds of the size: of code 2,000 lines for whole engines, 900 for certificates, 600 for their checkers, 500 for
+advice, and 33,500 for all else."""
 
 
 @pytest.mark.parametrize("name", VERDICTS)

@@ -71,11 +71,13 @@ def named_in(fn: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 def by_default(fn: Callable[..., Any], given: Collection[str]) -> str:
     """Return in words the parameters of a function that keep their defaults; "" where all are given.
 
-    >>> by_default(lambda target, draft, top_k=None: target, ["target", "draft"])
-    ', with top_k=None by default'
+    Objects are named without their addresses, which differ from run to run.
+
+    >>> by_default(lambda target, draft, top_k=None, by=by_default: target, ["target", "draft"])
+    ', with top_k=None, by=<function by_default> by default'
     """
     kept = [
-        f"{name}={one.default!r}"
+        f"{name}={re.sub(' at 0x[0-9a-f]+', '', repr(one.default))}"
         for name, one in named_in(fn).items()
         if name not in given and one.default is not one.empty
     ]

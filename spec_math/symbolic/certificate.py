@@ -54,7 +54,8 @@ def certified(theorem: Theorem, **options: Any) -> tuple[Proof, dict[str, Any] |
     def statement(*parameters: Any) -> Any:
         verdict = theorem.statement(*parameters)
         region = None if tree.space is None else tree.space.running
-        # A region whose questions split nothing off is in its second run, for which its paths are not walked again.
+        # Paths are walked in a region's first run alone, in which a question may split it (`later`), and what they ask
+        # is taken off the record: the second run asks what the statement does, and is compared with the first.
         if region is not None and region.later is not None and (verdict is None or verdict):
             if isinstance(verdict, AsFormulas | Lossless) or (verdict is None and theorem.hypothesis is not None):
                 asked = len(region.asked)
