@@ -7,11 +7,15 @@ import json
 import subprocess
 import sys
 from copy import deepcopy
+from fractions import Fraction
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sympy
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from proofs_tests.certificates.every_proof import line
 from proofs_tests.certificates.proof_cases import BY_HAND, K_SEQ
@@ -22,7 +26,7 @@ from spec_math.certificates import check_proof
 from spec_math.certificates.check_proof import plus, times
 from spec_math.symbolic import Theorem, chosen
 from spec_math.symbolic.certificate import certified, saved
-from spec_math.symbolic.witness import Polynomial, multiple, witness
+from spec_math.symbolic.witness import Polynomial, multiple, over, witness
 
 pytest.importorskip("z3")
 
@@ -159,6 +163,16 @@ def test_a_witness_of_a_cubic_equality() -> None:
     found = witness(((cubic, frozenset({0})), ({(0,): -1, (1,): 1}, frozenset({1}))), 1)
     assert found is not None
     assert witness(((cubic, frozenset({0})), ({(0,): -1, (1,): 1}, frozenset({0, 1}))), 1) is None
+
+
+@given(*[st.dictionaries(st.tuples(st.integers(0, 2), st.integers(0, 2)), st.integers(-3, 3), max_size=3)] * 3)
+def test_a_quotient_is_that_of_sympy_or_there_is_none(one: Polynomial, two: Polynomial, rest: Polynomial) -> None:
+    first, second = (sympy.Poly(found or {(0, 0): 0}, *sympy.symbols("x y")) for found in (one, two))
+    assume(second)
+    for top in (first * second, first * second + sympy.Poly(rest or {(0, 0): 0}, *sympy.symbols("x y"))):
+        quotient, left = sympy.div(top, second)
+        terms, below = ({powers: Fraction(str(n)) for powers, n in own.terms() if n} for own in (top, second))
+        assert over(terms, below) == (None if left else {p: Fraction(str(n)) for p, n in quotient.terms() if n})
 
 
 # Changes written by hand: each breaks one condition of the checker

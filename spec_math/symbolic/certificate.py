@@ -169,6 +169,7 @@ class _Writer:
         self.checker: Any = _Reader(self.document)
         self.places: dict[tuple[str, Any], int] = {}
         self.served: list[tuple[frozenset[Any], list[Any]]] = []
+        self.vain: set[Any] = set()
         self.write(tree, self.checker.facts(), self.checker.variables)
 
     def write(self, tree: SignNode, facts: Facts, values: list[Polynomial]) -> None:
@@ -248,8 +249,13 @@ class _Writer:
         for needed, terms in self.served:
             if needed <= atoms:
                 return [(number, tuple(places[own] for own in owns), factor) for number, owns, factor in terms]
+        searched = (frozenset(known.items()), longest)
+        if searched in self.vain:
+            return None
         found = witness(tuple((own, known[key(own)]) for own, _ in facts), self.checker.size, longest)
-        if found is not None:
+        if found is None:
+            self.vain.add(searched)
+        else:
             terms = [(number, tuple(key(facts[place][0]) for place in own), factor) for number, own, factor in found]
             self.served.append((frozenset((own, known[own]) for _, owns, _ in terms for own in owns), terms))
         return found

@@ -50,7 +50,11 @@ class Product(NamedTuple):
 
 def whole(one: Polynomial) -> Polynomial:
     """Return a polynomial with whole numbers in place of fractions that are whole, which are slow."""
-    return {powers: int(number) if number == int(number) else number for powers, number in one.items()}
+    return {powers: _whole(number) for powers, number in one.items()}
+
+
+def _whole(number: Any) -> Any:
+    return int(number) if number == int(number) else number
 
 
 def witness(facts: Facts, size: int, longest_product: int = 100) -> Witness | None:
@@ -66,6 +70,7 @@ def witness(facts: Facts, size: int, longest_product: int = 100) -> Witness | No
     known = [found for at, own in enumerate(facts) if (found := _nonnegative(at, *own)) is not None]
     found = _sum_to_zero([one, *known], [(at, (0,) * size, own) for at, own in zeros])
     highest = max(_degree(own) for own, _ in facts)
+    degrees, made = [_degree(product.value) for product in known], dict[tuple[int, ...], Product]({(): one})
     for degree in range(max(2, highest), max(HIGHEST, highest + 1) + 1) if found is None else ():
         if sum(comb(size + degree - _degree(own), size) for _, own in zeros if _degree(own) <= degree) >= MOST:
             break
@@ -80,18 +85,21 @@ def witness(facts: Facts, size: int, longest_product: int = 100) -> Witness | No
             for powers in monomials
             if _degree(own) + sum(powers) <= degree
         ]
-        products, longest = [one], [(one, 0)]
-        while found is None and longest and len(longest[0][0].places) < longest_product:
+        products, longest = [one], [()]
+        while found is None and longest and len(longest[0]) < longest_product:
             longer = (
-                (product.times(more), at)
-                for product, start in longest
-                for at, more in enumerate(known[start:], start)
-                if _degree(product.value) + _degree(more.value) <= degree
+                (*places, at)
+                for places in longest
+                for at in range(places[-1] if places else 0, len(known))
+                if sum(degrees[place] for place in places) + degrees[at] <= degree
             )
             longest = list(islice(longer, MOST))
-            products += [product for product, _ in longest]
-            if len(products) + len(multiples) > MOST:
+            if len(products) + len(longest) + len(multiples) > MOST:
                 break
+            for places in longest:
+                if places not in made:
+                    made[places] = made[places[:-1]].times(known[places[-1]])
+            products += [made[places] for places in longest]
             found = _sum_to_zero(products, multiples)
         if found is not None:
             break
@@ -107,13 +115,18 @@ def alone(equality: Polynomial, variable: int) -> Polynomial:
 
 def over(first: Polynomial, second: Polynomial) -> Polynomial | None:
     """Return first / second, or None where the second does not divide the first."""
-    lead, found = max(second), dict[tuple[int, ...], Any]()
-    while first:
-        powers = tuple(map(int.__sub__, max(first), lead))
-        if min(powers) < 0:
+    lead, left, found = max(second), dict(first), dict[tuple[int, ...], Any]()
+    while left:
+        powers = tuple(map(int.__sub__, max(left), lead))
+        # The last terms of a product are the product of the last terms, so that most trials end here.
+        if min(powers) < 0 or min(map(int.__sub__, min(left), min(second))) < 0:
             return None
-        found[powers] = Fraction(first[max(first)]) / second[lead]
-        first = plus(first, times(second, {powers: found[powers]}), Fraction(-1))
+        found[powers] = number = _whole(Fraction(left[max(left)]) / second[lead])
+        for own, factor in second.items():
+            place = tuple(map(int.__add__, own, powers))
+            left[place] = left.get(place, 0) - number * factor
+            if not left[place]:
+                del left[place]
     return found
 
 
