@@ -82,26 +82,25 @@ def law(program: Callable[[Coin], Outcome]) -> dict[Outcome, Any]:
     Fraction(1, 6)
     """
     result: dict[Outcome, Any] = {}
-    for outcome, coin in _walked(program):
+    for outcome, coin in _walked(program, Enumerating()):
         result[outcome] = result[outcome] + coin.mass if outcome in result else coin.mass
     return result
 
 
-def paths(program: Callable[[Coin], Any]) -> Iterator[Path]:
+def paths(program: Callable[[Coin], Any], coin: Enumerating | None = None) -> Iterator[Path]:
     """Walk a program's paths depth first, each with its probability; those of probability 0 are not walked.
 
-    An exception of the program carries a note that names the path.
+    A `coin` that is given may walk them in another order. An exception of the program has a note that names the path.
 
     >>> [path.choices for path in paths(lambda coin: coin.flip(Fraction(1, 2)))]
     [('flip(1/2) = True',), ('flip(1/2) = False',)]
     """
-    for outcome, coin in _walked(program):
-        yield Path(outcome, coin.mass, coin.taken)
+    for outcome, walked in _walked(program, coin or Enumerating()):
+        yield Path(outcome, walked.mass, walked.taken)
 
 
-def _walked(program: Callable[[Coin], Any]) -> Iterator[tuple[Any, Enumerating]]:
+def _walked(program: Callable[[Coin], Any], coin: Enumerating) -> Iterator[tuple[Any, Enumerating]]:
     """Walk a program's paths: what each returned, and the coin as it then stands. Choices are not put into words."""
-    coin = Enumerating()
     while True:
         coin.rewind()
         try:

@@ -74,10 +74,10 @@ def subject_of(
         return replace(ways[0], variants=tuple(ways[1:]))
     if found.call.unclear and (signature.takes or signature.open):
         found = replace(found, written=partial(_tried, signature, known))
-        if signature.open and {taken for _, taken in signature.takes} - {*get_args(Role)}:
+        if signature.open and (known.values or {taken for _, taken in signature.takes} - {*get_args(Role)}):
             unclear = not_understood(found.call.name, listed_of(fn), opened(signature, ways_of(signature)[0], known))
             found = replace(found, call=replace(found.call, unclear=unclear))
-    if only:
+    if only and found.written is None:
         raise ValueError(
             f"{found.call.unclear or 'numbers and shapes'}; values, answers and temperatures are told of functions "
             "that are called as they are: target and draft, or their models, must be understood, and numbers left out"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from types import SimpleNamespace
 from typing import Any, Literal
 
@@ -24,6 +25,11 @@ CACHES = ("past_key_values", "past_key_value", "cache", "past", "kv_cache", "lay
 def logits_of(law: Any, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     """Return the logarithms of a law [..., V], -inf where it has no mass."""
     return torch.tensor(np.asarray(asarray(law), dtype=np.float64)).log().to(dtype)
+
+
+@cache
+def _kept_logits(row: tuple[Any, ...], dtype: torch.dtype, roll: int) -> torch.Tensor:
+    return logits_of(row, dtype).roll(roll)
 
 
 class TableCache:
@@ -137,8 +143,8 @@ class TableModel:
         return torch.tensor([self._kept]), [[tuple(self._kept[: place + 1]) for place in places]]
 
     def _logits(self, text: tuple[int, ...]) -> torch.Tensor:
-        logits = logits_of(self.law(text[len(self.prompt) :]), self.dtype)
-        return logits.roll(1) if len(text) < len(self.prompt) else logits
+        row = asarray(self.law(text[len(self.prompt) :])).tolist()
+        return _kept_logits(tuple(row), self.dtype, int(len(text) < len(self.prompt)))
 
     def to(self, *_: Any, **__: Any) -> TableModel:
         """Return the model itself."""

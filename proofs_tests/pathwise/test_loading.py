@@ -389,3 +389,40 @@ def test_a_clock_that_is_compared_is_refused_with_the_line_that_stops_it(tmp_pat
     line = verdict.explanation.partition("--replace '")[2].partition("'")[0]
     assert line == "import time=>class time: perf_counter = staticmethod(float)"
     assert check_sampler(load_sampler(f"{file}:verify", edits=[line]).value, *laws)
+
+
+NEIGHBOURS = {
+    "project/src/sampler.py": "from loader import weights\n\ndef step(value):\n    return abs(value)\n",
+    "project/src/loader.py": "raise OSError('no weights here')\n",
+    "project/src/inner/__init__.py": "",
+    "project/src/inner/sampler.py": "from .loader import weights\n\ndef step(value):\n    return abs(value)\n",
+    "project/src/inner/loader.py": "raise OSError('no weights here')\n",
+    "project/tools/entry.py": "from sampler_of_the_project import step\n",
+    "project/src/sampler_of_the_project.py": "step = abs\n",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name, text in NEIGHBOURS.items():
+        place = tmp_path / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    return tmp_path / "project"
+
+
+@pytest.mark.parametrize("file", ["src/sampler.py", "src/inner/sampler.py"])
+def test_a_stub_stands_for_a_neighbour_of_the_file(project: Path, file: str) -> None:
+    found = load_sampler(f"{project / file}:step", ["loader"])
+    assert (found.value(-2), found.note) == (2, "")
+    # The control: without it the rest of the file is left out.
+    assert "no weights here" in load_sampler(f"{project / file}:step").note
+
+
+def test_a_folder_that_is_not_on_the_path_is_named(project: Path) -> None:
+    with pytest.raises(ImportError) as raised:
+        _ = load_module(project / "tools", "entry")
+    assert f"sampler_of_the_project lies in {project / 'src'}: set PYTHONPATH={project / 'src'}" in str(raised.value)
+    with pytest.raises(ImportError, match="--stub oldlib_of_nobody stands in"):
+        (project / "tools" / "other.py").write_text("import oldlib_of_nobody\n")
+        _ = load_module(project / "tools", "other")

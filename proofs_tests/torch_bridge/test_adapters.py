@@ -233,3 +233,43 @@ from torch_bridge.adapters import *
 def sampler(target, draft):
     return torch.multinomial(target[0], 1)
 """
+
+
+NOISY = """
+import torch
+
+def verify(draft_token_ids, target_probs, draft_probs, alpha):
+    print("noise of each path")
+    return int(torch.multinomial(target_probs[0], 1))
+
+def raises(draft_token_ids, target_probs, draft_probs):
+    raise OSError("no weights")
+"""
+
+
+def test_what_a_sampler_prints_is_unheard(tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text(NOISY)
+    found = CliRunner().invoke(app, ["audit", f"{tmp_path / 'engine.py'}:verify", "--set", "alpha=1"])
+    assert "noise" not in found.output
+    assert "alpha: 1, as told" in " ".join(found.output.split())
+
+
+def test_an_adapter_is_written_beside_what_is_told(tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text(NOISY.replace("alpha)", "alpha, beta)"))
+    adapter = tmp_path / "adapter.py"
+    command = ["audit", f"{tmp_path / 'engine.py'}:verify", "--set", "alpha=1", "--adapter", str(adapter)]
+    found = CliRunner().invoke(app, command, env={"COLUMNS": "300"})
+    assert found.exit_code == 3
+    assert "or give roles, as --roles beta=target" in " ".join(found.output.split())
+    assert open_names(adapter.read_text())[0] == "beta"
+    assert "alpha=values_of(judged, ['alpha=1'])[\"alpha\"],  # as told" in adapter.read_text()
+
+
+def test_an_adapter_that_fails_is_not_called_complete(tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text(NOISY)
+    for name, said in (
+        ("raises", "It has no open line, and has to be mended by hand"),
+        ("verify", "It is open for alpha"),
+    ):
+        command = ["audit", f"{tmp_path / 'engine.py'}:{name}", "--adapter", str(tmp_path / "adapter.py")]
+        assert said in CliRunner().invoke(app, command, env={"COLUMNS": "300"}).output

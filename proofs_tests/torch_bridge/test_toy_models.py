@@ -9,6 +9,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is an optional extra")
 
+from spec_math.audit import explore  # noqa: E402
+from torch_bridge.randomness.source import torch_source  # noqa: E402
 from torch_bridge.toy_models import TableModel  # noqa: E402
 
 PROMPT = (1, 0, 1)
@@ -85,3 +87,30 @@ def test_rows_before_the_text_are_not_its_law() -> None:
 def test_a_gap_between_places_is_an_error() -> None:
     with pytest.raises(ValueError, match="leaves a gap"):
         TableModel(law, PROMPT)(ids(0), input_pos=torch.tensor([7]))
+
+
+def test_logits_that_a_caller_writes_over_are_fresh_in_the_next_call() -> None:
+    for model in (TableModel(law, PROMPT, dtype=torch.float64), TableModel(law, PROMPT, "tensor", torch.float64)):
+        first = model(ids(*TEXT))
+        logits = first if isinstance(first, torch.Tensor) else first.logits
+        kept = logits.clone()
+        logits[:] = -torch.inf
+        again = model(ids(*TEXT))
+        assert torch.equal(again if isinstance(again, torch.Tensor) else again.logits, kept)
+
+
+def test_torch_has_one_thread_while_it_is_followed_and_as_many_as_before_afterwards() -> None:
+    before, seen = torch.get_num_threads(), list[int]()
+
+    def coin() -> bool:
+        seen.append(torch.get_num_threads())
+        return bool(torch.rand(1) < 0.5)
+
+    try:
+        for many in (3, 1):
+            torch.set_num_threads(many)
+            assert explore(coin, sources=[torch_source])
+            assert torch.get_num_threads() == many
+    finally:
+        torch.set_num_threads(before)
+    assert set(seen) == {1}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
+import math
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from heapq import heappop, heappush
 from typing import Any
 
 from spec_math.arrays import count
-from spec_math.chance import Coin, paths
+from spec_math.chance import Choice, Coin, Enumerating, paths
 from spec_math.masses import summed
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.followed import SOURCES, Followed, Source
@@ -158,6 +161,49 @@ def as_generator(sampler: Callable[[tuple[int, ...]], Any], **options: Any) -> C
     return generate
 
 
+class HeaviestFirst(Enumerating):
+    """A coin that walks so many paths depth first, and then always next the heaviest beginning that is left.
+
+    What was walked of a program with too many paths then holds as much probability as it can.
+
+    >>> from spec_math.chance import paths
+    >>> twice = lambda coin: (coin.flip(Fraction(1, 9)), coin.flip(Fraction(1, 9)))
+    >>> [str(path.mass) for path in paths(twice, HeaviestFirst(1))]
+    ['1/81', '64/81', '8/81', '8/81']
+    """
+
+    def __init__(self, depth_first: int = 1_000) -> None:
+        super().__init__()
+        self._depth_first, self._begun = depth_first, 0
+        self._left: list[tuple[Any, int, list[Choice]]] = []
+        self._number = itertools.count()
+
+    def advance(self) -> bool:
+        """Turn to the next path; say whether there is one."""
+        self._depth_first -= 1
+        if self._depth_first > 0:
+            return super().advance()
+        for place in range(self._begun, self.asked):
+            kind, asked, options, at = self._tape[place]
+            for other, (_, mass) in enumerate(options):
+                # An odometer has been at the options before; of new questions the heaviest was answered.
+                if other > at or (other < at and self._depth_first < 0):
+                    beginning = [*self._tape[:place], (kind, asked, options, other)]
+                    heappush(self._left, (-self._masses[place] * mass, next(self._number), beginning))
+        if not self._left:
+            return False
+        *_, self._tape = heappop(self._left)
+        self._begun = len(self._tape)
+        del self._masses[1:]
+        return True
+
+    def _ask(self, kind: str, question: Any, options: list[tuple[Any, Any]]) -> None:
+        super()._ask(kind, question, options)
+        if self._depth_first <= 0:
+            heaviest = max(range(len(options)), key=lambda at: options[at][1])
+            self._tape[-1] = kind, question, options, heaviest
+
+
 LOGGER = logging.getLogger("spec_math.pathwise")
 """Who listens to it at the level INFO is told every five seconds; the command `audit` does."""
 
@@ -180,13 +226,17 @@ class Estimate:
         self._tell, self._now = tell, now
         self._begun = self._told = now()
 
-    def at(self, paths: int, mass: Callable[[], float]) -> None:
-        """Take in how many paths were walked and how to sum the mass that they hold."""
+    def at(self, paths: int, mass: Callable[[], float]) -> float | None:
+        """Take in how many paths were walked and how to sum the mass that they hold.
+
+        Return the seconds that all of it would take, each time that they are told.
+        """
         now = self._now()
         if now - self._told < EVERY:
-            return
+            return None
         self._told = now
         held, seconds = mass(), now - self._begun
         # What is left is taken to be like what was walked.
         left = f": about {paths / held:,.0f} paths and {seconds / held:,.0f} s in all" if held > 0 else ""
         self._tell(f"{paths:,} paths in {seconds:,.0f} s hold {held:.3g} of the mass{left}")
+        return seconds / held if held > 0 else math.inf

@@ -92,12 +92,16 @@ def _file(root: Path, name: str) -> Path | None:
     return next((one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file()), None)
 
 
+def _of_one_file(root: Path, name: str) -> bool:
+    return root.joinpath(*name.split(".")).with_suffix(".py").is_file()
+
+
 @dataclass(frozen=True)
 class Loading:
     """The state while a file is loaded.
 
     `stubs` are packages whose modules are stood in for where they are not installed, and single modules, written with a
-    dot, of which nothing is run; `given` names of modules that are
+    dot or neighbours of the file, of which nothing is run; `given` names of modules that are
     not to be imported at all, and `replaced` the places (old, new) changed in the source of a module, by its name.
     Of the module itself only the function `alone` is loaded, with what it uses, unless that is empty.
     """
@@ -138,7 +142,9 @@ def load_module(root: Path, name: str, how: Loading | None = None) -> ModuleType
     parts = name.split(".")
     sys.path.insert(0, str(root))
     try:
-        given = {**{one: {} for one in how.stubs if "." in one}, **how.given}
+        beside = {one: f"{name.rpartition('.')[0]}.{one}".lstrip(".") for one in how.stubs}
+        own = [at for one in beside.items() for at in one if "." in one[0] or _of_one_file(root, at)]
+        given = {**{at: {} for at in own}, **how.given}
         with standing_in([one for one in how.stubs if "." not in one], given) as lend, _replacing(root, how.replaced):
             for depth in range(1, len(parts)):
                 parent = ".".join(parts[:depth])
@@ -158,6 +164,10 @@ def load_module(root: Path, name: str, how: Loading | None = None) -> ModuleType
     except ImportError as error:
         missing = ",".join(_missing(root, name, how.stubs)) or (error.name or "").partition(".")[0]
         hint = f"; --stub {missing} stands in for what is missing, if it is not really used" if missing else ""
+        top = (error.name or "").partition(".")[0]
+        folders = [at for above in (root, *root.parents)[:4] for at in (above, above / "src") if at != root]
+        if top and (at := next((at for at in folders if _file(at, top) or (at / top).is_dir()), None)):
+            hint = f"; {top} lies in {at}: set PYTHONPATH={at}"
         raise ImportError(f"{name} cannot be imported: {error}{hint}", name=error.name) from error
     finally:
         sys.path.remove(str(root))

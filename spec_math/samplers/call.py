@@ -226,16 +226,17 @@ def not_understood(name: str, parameters: Sequence[str], unknown: Mapping[str, S
     said = f"{name}({', '.join(parameters)}): {listed(list(unknown))} {'is' if len(unknown) == 1 else 'are'} not"
     said += f" understood; write an adapter (spec-math audit FILE:{name} --adapter ADAPTER.py), or a function of tokens"
     lines = [f"{key}={one}," for key, few in unknown.items() for one in few]
-    return "\n    ".join([f"{said}, target and draft that calls it with one of these lines for each:", *lines])
+    said += ", target and draft that calls it with one of these lines for each"
+    return "\n    ".join([f"{said}; or give roles, as --roles {next(iter(unknown))}=target:", *lines])
 
 
 def choices(taken: Taken, free: Sequence[str] = NEEDED) -> tuple[str, ...]:
     """Return what a parameter may be meant to take, where that is not known and some roles are free.
 
     >>> choices("logits"), choices("", ["tokens"])
-    (('target.log()', 'draft.log()'), ('tokens', 'None', '1.0'))
+    (('target.log()', 'draft.log()'), ('tokens', 'None', '1.0', 'len(tokens)', 'False'))
     """
-    return CHOICES.get(taken, (*free, "None", "1.0", "len(tokens)")[:3])
+    return CHOICES.get(taken, (*free, "None", "1.0", "len(tokens)", "False"))
 
 
 def asking(text: str, questions: Sequence[str]) -> str:

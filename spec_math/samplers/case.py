@@ -13,6 +13,9 @@ from spec_math.arrays import count, exact, is_exact
 from spec_math.distribution import temperature
 from spec_math.samplers.subject import Row
 
+FEWER = 3, 2
+"""The tokens of the built-in cases that are judged where those of five tokens take long."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -20,7 +23,8 @@ class Case:
 
     A chain has lookahead + 1 target rows and `lookahead` draft rows; what is judged is the joint law of the first
     `horizon` tokens, the target going on by its rows, over and over. What is emitted is to follow the target at the
-    temperature `heat`, where code that is judged is given the laws at temperature 1.
+    temperature `heat`, where code that is judged is given the laws at temperature 1. A case that is `built_in` may be
+    left for a smaller one where its walk takes long.
     """
 
     target: tuple[Row, ...]
@@ -29,6 +33,7 @@ class Case:
     lookahead: int = 0
     horizon: int = 1
     heat: Fraction = Fraction(1)
+    built_in: bool = False
 
     @property
     def size(self) -> int:
@@ -82,6 +87,17 @@ def chain(target: Sequence[Any], draft: Sequence[Any], horizon: int | None = Non
         )
     rows = [tuple(_row(row, name) for row in given) for given, name in ((target, "target"), (draft, "draft"))]
     return _fitting(Case(rows[0], rows[1], 1, lookahead, count(horizon or lookahead + 1, "horizon")))
+
+
+def smaller(case: Case, size: int) -> Case:
+    """Return a case like a given one on fewer tokens: masses in proportion to 1, 2, …, forwards and backwards in turn.
+
+    >>> [[str(mass) for mass in row] for row in smaller(default(1), 2).target]
+    [['1/3', '2/3'], ['2/3', '1/3']]
+    """
+    up = tuple(Fraction(2 * place, size * (size + 1)) for place in range(1, size + 1))
+    rows = (up, up[::-1]) * len(case.target)
+    return case.with_laws(rows[: len(case.target)], rows[1 : len(case.draft) + 1])
 
 
 def default(lookahead: int = 0, k: int = 1, horizon: int | None = None) -> Case:

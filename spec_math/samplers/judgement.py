@@ -153,11 +153,17 @@ def _decided(
     # A verifier was watched the first time; what it drew beside its coin would show in another law the second time.
     again = replace(subject, sources=()) if subject.shape == "verifier" else subject
 
-    def walked(fresh: bool = False) -> Walk:
-        return walk(again, case, Tape(subject.grid, fresh=fresh, alive=alive), budget, progress)
+    def proven(found: Walk) -> bool:
+        laws = _laws(case, found)
+        verdict = judged(*laws, _allowance(subject, case, found), found.paths, found.unexplored)
+        return found.fault is None and isinstance(verdict, Lossy)
+
+    def walked(most: int = budget, fresh: bool = False) -> Walk:
+        asked = replace(case, built_in=False)
+        return walk(again, asked, Tape(subject.grid, fresh=fresh, alive=alive), most, progress)
 
     try:
-        found = walk(subject, case, Tape(subject.grid, alive=alive), budget, progress)
+        found = walk(subject, case, Tape(subject.grid, alive=alive), budget, progress, proven)
         if found.fault is not None:
             verdict = judged_fault(subject, case, found, walked)
             told = isinstance(verdict, Lossy) and found.fault.kind not in NAMES
@@ -203,11 +209,11 @@ def _compared(
     coarser = _coarser(subject, case, found, joint)
     if coarser is not None:
         return replace(answer, verdict=coarser)
-    again = walked()
+    again = walked(found.paths)
     if again.masses != found.masses or again.fault is not None:
         return replace(answer, verdict=Undecided(Reason.RANDOMNESS_NOT_SEEN, UNREPEATED))
     text = (verdict.token,) if verdict.tokens is None else verdict.tokens
-    fresh = walked(fresh=True) if found.reused else None  # random numbers that are never used twice
+    fresh = walked(found.paths, fresh=True) if found.reused else None  # random numbers that are never used twice
     cured = False
     if fresh is not None and fresh.fault is None and not fresh.unexplored:
         cured = bool(judged(*_laws(case, fresh), allowed))

@@ -86,7 +86,8 @@ def likenesses(
         if apart < found.joint:
             near.append(Likeness(specimen, apart))
     near.sort(key=lambda one: one.distance)
-    return ([one for one in near if one.same] or near)[:CLOSE]
+    same = [one for one in near if one.same]
+    return (same if same or subject.said else near)[:CLOSE]
 
 
 def _judged(subject: Subject, lookahead: int, drafts: int, heat: Fraction, budget: int) -> Judgement:

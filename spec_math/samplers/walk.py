@@ -12,11 +12,11 @@ from typing import Any
 from spec_math.chance import ChanceError, Coin, paths
 from spec_math.masses import FlipAndDraw, summed
 from spec_math.pathwise.atom import ExploreError, UnseenRandomnessError
-from spec_math.pathwise.exploration import Estimate
+from spec_math.pathwise.exploration import Estimate, HeaviestFirst
 from spec_math.pathwise.followed import SOURCES, Followed, Source
 from spec_math.pathwise.tape import LeakError, Tape
 from spec_math.samplers.answer import Answers, Fault, Text, broken, plain, raised_in_words
-from spec_math.samplers.case import Case
+from spec_math.samplers.case import FEWER, Case
 from spec_math.samplers.subject import Subject
 
 CUT = "cut"
@@ -51,29 +51,50 @@ class Walk:
     seed: str = ""
 
 
+LONG = 60.0
+"""Seconds that the walk of a built-in case may be expected to take."""
+
+
+class LongWalkError(Exception):
+    """The walk of a built-in case would take longer than `LONG`: a smaller one is to be asked for."""
+
+
 def walk(
-    subject: Subject, case: Case, tape: Tape, budget: int, progress: Callable[[int], None] = lambda _: None
+    subject: Subject,
+    case: Case,
+    tape: Tape,
+    budget: int,
+    progress: Callable[[int], None] = lambda _: None,
+    enough: Callable[[Walk], bool] = lambda _: False,
 ) -> Walk:
     """Walk a sampler down every path on a case, up to a budget of paths; stop at the first that breaks.
 
-    The tape is what followed code asks, on the subject's grid. `progress` is called with the number of paths.
+    The tape is what followed code asks, on the subject's grid. `progress` is called with the number of paths. A walk
+    that lasts stops where the paths so far are `enough`, which is asked every few seconds.
 
     Raises:
-        ExploreError: the code's randomness cannot be followed; LeakError: the code does not repeat itself.
+        ExploreError: the code's randomness cannot be followed; LeakError: the code does not repeat itself;
+            LongWalkError: the case is built in, and its walk would take long.
     """
 
     estimate = Estimate()
 
-    def quietly(walked: int, masses: Sequence[Any]) -> None:
+    def stopped(found: Walk, summed_up: Callable[[], Any]) -> bool:
         with tape.unnoted():  # whoever is called may look at the clock
-            progress(walked)
-            estimate.at(walked, lambda: float(summed(masses)))
+            progress(found.paths)
+            seconds = estimate.at(found.paths, lambda: 1 - float(summed_up()))
+            found.exact = found.exact and tape.exact  # which summing up has said of the masses alone
+            if seconds is None or enough(found):
+                return seconds is not None
+            if case.built_in and case.size > FEWER[-1] and seconds > LONG:
+                raise LongWalkError
+            return False
 
     run = Run(subject, case, tape)
     found = Walk()
 
     def whole() -> int:
-        _take_all(run, found, budget, quietly)
+        _take_all(run, found, budget, stopped)
         return 0
 
     if run.followed is not None:
@@ -100,17 +121,23 @@ BROKEN = 8
 """A function whose likeliest paths, so many, break by one of the ways to call it was not meant to be called so."""
 
 
-def _take_all(run: Run, found: Walk, budget: int, progress: Callable[[int, Sequence[Any]], None]) -> None:
-    walked: list[Any] = []
+def _take_all(run: Run, found: Walk, budget: int, stopped: Callable[[Walk, Callable[[], Any]], bool]) -> None:
     of_texts: dict[Text, list[Any]] = {}
+    lost: list[Any] = []
     broken = BROKEN if run.subject.said else budget
-    for path in paths(run):
+
+    def summed_up() -> Any:
+        total = summed([mass for masses in (*of_texts.values(), lost) for mass in masses])
+        found.masses = {text: summed(masses) for text, masses in of_texts.items()}
+        found.unexplored = max(Fraction(0), 1 - total)
+        found.exact = not isinstance(total, float)
+        return found.unexplored
+
+    for path in paths(run, HeaviestFirst()):
         found.paths += 1
-        progress(found.paths, walked)
         if path.outcome is CUT:
             found.cut = True
             break
-        walked.append(path.mass)
         found.deepest = max(found.deepest, run.drawn)
         if run.tape.ignored:
             found.ignored += path.mass * run.tape.ignored
@@ -118,6 +145,7 @@ def _take_all(run: Run, found: Walk, budget: int, progress: Callable[[int, Seque
         if isinstance(outcome, Fault):
             found.faults += 1
             found.fault = found.fault or replace(outcome, mass=path.mass)
+            lost.append(path.mass)
         else:
             text = outcome[: run.case.horizon]
             of_texts.setdefault(text, []).append(path.mass)
@@ -125,10 +153,9 @@ def _take_all(run: Run, found: Walk, budget: int, progress: Callable[[int, Seque
                 found.ways[text] = path.mass, run.steps()
         if found.paths >= budget or 0 < found.faults < found.paths or found.faults >= broken:
             break
-    total = summed(walked)
-    found.masses = {text: summed(masses) for text, masses in of_texts.items()}
-    found.unexplored = max(Fraction(0), 1 - total)
-    found.exact = not isinstance(total, float)
+        if stopped(found, summed_up):
+            break
+    _ = summed_up()
 
 
 class Run:

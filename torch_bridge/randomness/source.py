@@ -69,12 +69,14 @@ _BUILT_IN = {type(function) for function in _ASKING}
 def torch_source(tape: Tape) -> Generator[None]:
     """Follow torch's randomness onto a tape while the block lasts, on the CPU and by any torch.Generator."""
     tape.following.add(id(torch.default_generator))
-    mode = _Following(tape)
+    mode, threads = _Following(tape), torch.get_num_threads()
+    torch.set_num_threads(1)  # on tensors this small, threads that wait for each other cost a hundred times the work
     try:
         with mode, unseen_noted(tape, mode.draws):
             yield
     finally:
         mode.draws.restore()
+        torch.set_num_threads(threads)
 
 
 class _Following(TorchFunctionMode):

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from spec_math.arrays import count
 from spec_math.files.place import Place
 from spec_math.files.whole import check_writable, write_whole
+from spec_math.pathwise.exploration import EVERY, LOGGER
 from spec_math.pathwise.loading import load_sampler
 from spec_math.result import Note, Result
 from spec_math.samplers.call import MEANING, asking
-from spec_math.samplers.case import Case, chain, default, position
-from spec_math.samplers.counts import judge_counts
+from spec_math.samplers.case import FEWER, Case, chain, default, position, smaller
+from spec_math.samplers.counts import Counted, judge_counts
 from spec_math.samplers.judgement import Judgement
 from spec_math.samplers.likeness import Likeness, comparable, likenesses
 from spec_math.samplers.outside import BISECTED, DIGITS, confirmed, program
 from spec_math.samplers.smallest import TRIED, smallest
 from spec_math.samplers.subject import NUMBERS, Subject
+from spec_math.samplers.walk import LongWalkError
 from spec_math.studies.arguments import Progress, absolute, masses_of, together
-from spec_math.studies.audits.table import result_of
+from spec_math.studies.audits.table import headline, is_toy, result_of
 from spec_math.studies.certificates import saved
 from spec_math.verdict import Lossy, Reason, Undecided
 from spec_math.wording import listed
@@ -94,22 +98,30 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
         request = replace(request, temperature=request.temperature or heat)
         if request.temperature != heat:
             raise ValueError(f"{request.place} calls its sampler at temperature {heat}, not {request.temperature}")
-    subject = make(place.value, request.shape, request.numbers, request.grid, request.roles)
+    with _unheard():
+        subject = make(place.value, request.shape, request.numbers, request.grid, request.roles)
     if subject.chain and not request.lookahead and request.target is None:
         request = replace(request, lookahead=2)
-    case = case_of(request)
-    budget = count(request.budget, "--budget")
-    found = judge_counts(subject, case, request.k, budget, absolute(progress("paths", budget)))
+    case, name = case_of(request), f"{place.module}.{place.attribute}".removeprefix(".")
+    budget, begun = count(request.budget, "--budget"), monotonic()
+    with _unheard():
+        told = absolute(progress("paths", budget))
+        found = _in_time(case, lambda one: judge_counts(subject, one, request.k, budget, told))
     if outside is not None:
         last = confirmed(found.last, outside)
         kept = found.verdict if last is found.last else last.verdict
         found = replace(found, judged=(*found.judged[:-1], last), verdict=kept)
-    near, smaller = _studied(found.last, request, progress)
-    if outside is not None and smaller is not None and confirmed(smaller, outside) is not smaller:
-        smaller = None
-    test = "" if smaller is None or request.outside else pytest_file(smaller, request)
-    result = result_of(found, f"{place.module}.{place.attribute}".removeprefix("."), near, smaller, test)
+    if monotonic() - begun > EVERY:
+        LOGGER.info("%s", headline(found, name))
+    with _unheard():
+        near, failing = _studied(found.last, request, progress)
+    if outside is not None and failing is not None and confirmed(failing, outside) is not failing:
+        failing = None
+    test = "" if failing is None or request.outside else pytest_file(failing, request)
+    result = result_of(found, name, near, failing, test)
     notes = list(result.notes)
+    if found.last.case.size < case.size:
+        notes.append(Note(LONGER.format(found.last.case.size)))
     if request.outside:
         grid = f"uniforms k/2^{DIGITS[str(request.numbers)]}"
         result = replace(result, finding=f"{result.finding}, {grid} bisected")
@@ -117,18 +129,38 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     notes += [*saved(found.verdict, request.certificate), *saved(found.verdict, request.chain)]
     notes += [Note(place.note)] if place.note else []
     if request.adapter is not None:
-        text = adapter_file(request, found.last)
+        with _unheard():
+            text = adapter_file(request, found.last)
         write_whole(request.adapter, text)
         still = open_names(text)
-        cure = f"It is open for {listed(still)}: uncomment one line for each" if still else "It is complete"
+        read = not isinstance(found.verdict, Undecided) or found.verdict.reason is not Reason.NOT_JUDGED
+        cure = "It is complete" if read else "It has no open line, and has to be mended by hand"
+        cure = f"It is open for {listed(still)}: uncomment one line for each" if still else cure
         notes.append(Note(f"The adapter {request.adapter} was written. {cure}: spec-math audit {request.adapter}"))
     if request.test is not None and test:
         write_whole(request.test, test)
         notes.append(Note(f"The test {request.test} fails until {place.attribute} is repaired."))
     elif request.test is not None:
-        why = "no case failed" if smaller is None else "only this command can call the program"
+        why = "no case failed" if failing is None else "only this command can call the program"
         notes.append(Note(f"No test was written, because {why}."))
     return replace(result, notes=tuple(notes))
+
+
+def _in_time(case: Case, judged: Callable[[Case], Counted]) -> Counted:
+    """Judge a sampler on a case, or where that would take long on a smaller one, if the case is built in."""
+    try:
+        return judged(case)
+    except LongWalkError:
+        size = next(size for size in FEWER if size < case.size)
+        LOGGER.info("this would take longer than a minute: beginning again with %s tokens", size)
+        return _in_time(smaller(case, size), judged)
+
+
+@contextmanager
+def _unheard() -> Generator[None]:
+    """Let what a sampler prints on each of its paths be unheard while the block lasts."""
+    with Path(os.devnull).open("w", encoding="utf-8") as nobody, redirect_stdout(nobody):
+        yield
 
 
 def case_of(request: AuditRequest) -> Case:
@@ -166,7 +198,7 @@ def heat_of(text: str) -> Fraction:
 
 def _laws_of(request: AuditRequest) -> Case:
     if request.target is None or request.draft is None:
-        return default(request.lookahead, request.k or 1, request.horizon)
+        return replace(default(request.lookahead, request.k or 1, request.horizon), built_in=True)
     target, draft = ([masses_of(row) for row in text.split(";")] for text in (request.target, request.draft))
     if request.lookahead:
         rows = _rows(target, request.lookahead + 1, "--target"), _rows(draft, request.lookahead, "--draft")
@@ -183,7 +215,12 @@ def _rows(rows: list[list[str]], size: int, option: str) -> list[list[str]]:
     return rows * size if len(rows) == 1 else rows
 
 
-SLOW = 300, 60
+LONGER = (
+    "The built-in distributions of more tokens would take longer than a minute, so {} tokens were taken. For others, "
+    "give --target and --draft."
+)
+
+SLOW = 100, 20
 """The paths and the small cases that a function called as it is is given after its verdict: its paths are slow."""
 
 
@@ -193,7 +230,8 @@ def _studied(found: Judgement, request: AuditRequest, progress: Progress) -> tup
         return [], None
     paths, tried = SLOW if found.subject.said or request.outside else (request.budget, TRIED)
     known = absolute(progress("known bugs", len(comparable(found.case.heat))))
-    near = likenesses(found.subject, found.case.lookahead, paths, known, found.case)
+    compared = not found.subject.said or (is_toy(found.case) and found.walk.paths <= paths)
+    near = likenesses(found.subject, found.case.lookahead, paths, known, found.case) if compared else []
     return near, smallest(found, min(paths, 5_000), tried, absolute(progress("smaller cases", tried)))
 
 

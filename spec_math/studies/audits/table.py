@@ -130,9 +130,11 @@ distribution (3 paths followed); called as the function(coin, tokens, target, dr
     last, verdict = found.last, found.verdict
     if last.subject.call.unclear:
         return f"{name} was not judged: {last.subject.call.unclear}"
-    which = "the built-in distributions" if is_toy(last.case) else "the given distributions"
+    which = "the built-in distributions" if last.case.built_in or is_toy(last.case) else "the given distributions"
     where = f"{_drafts(found)} on {which} of {counted(last.case.size, 'token')}"
     walked = f"{counted(sum(one.walk.paths for one in found.judged), 'path')} followed"
+    if last.walk.unexplored:
+        walked += f", of probability {float(1 - last.walk.unexplored):.3g}"
     given = ", ".join(last.subject.assumed)
     if isinstance(verdict, Undecided):
         return f"{name} is undecided {where} ({verdict.reason.value}): {verdict.explanation}; {given}"
