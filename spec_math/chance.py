@@ -17,6 +17,7 @@ from spec_math.masses import (
     Cumulative,
     FlipAndDraw,
     as_list,
+    by_outcome,
     in_short,
     over_sum,
     possible,
@@ -81,10 +82,7 @@ def law(program: Callable[[Coin], Outcome]) -> dict[Outcome, Any]:
     >>> law(lambda coin: (coin.flip(Fraction(1, 3)), coin.draw([Fraction(1, 2), Fraction(1, 2)])))[True, 0]
     Fraction(1, 6)
     """
-    result: dict[Outcome, Any] = {}
-    for outcome, coin in _walked(program):
-        result[outcome] = result[outcome] + coin.mass if outcome in result else coin.mass
-    return result
+    return by_outcome((outcome, coin.mass) for outcome, coin in _walked(program))
 
 
 def paths(program: Callable[[Coin], Any]) -> Iterator[Path]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate
 from math import fsum, lcm
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from spec_math.arrays import SUM_BOUND, is_exact, sums_to_one
 from spec_math.number_types import Symbol, as_text
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 class ChanceError(ValueError):
@@ -77,6 +79,18 @@ def summed(masses: Collection[Any]) -> Any:
         return sum(masses, Fraction(0))
     whole = lcm(*[mass.denominator for mass in masses])
     return Fraction(sum(mass.numerator * (whole // mass.denominator) for mass in masses), whole)
+
+
+def by_outcome(pairs: Iterable[tuple[Key, Any]]) -> dict[Key, Any]:
+    """Return {outcome: mass} of pairs (outcome, mass): the masses of equal outcomes are added, one after another.
+
+    >>> by_outcome([("a", 1), ("b", 2), ("a", 3)])
+    {'a': 4, 'b': 2}
+    """
+    result: dict[Key, Any] = {}
+    for outcome, mass in pairs:
+        result[outcome] = result[outcome] + mass if outcome in result else mass
+    return result
 
 
 def over_sum(masses: list[Any], total: Any) -> list[Any]:

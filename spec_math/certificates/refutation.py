@@ -6,9 +6,9 @@ than rounding explains. Paths are taken by falling mass; the text and the side t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 from spec_math.certificates import check_paths
@@ -135,16 +135,11 @@ def _shown(claim: Claim, runs: Sequence[Run]) -> dict[Text, list[Way]]:
     for run in runs:
         for text, place in run.trail:
             places.setdefault(text, set()).add(place)
-    return {text: list(_chosen(claim.ways(text), chosen)) for text, chosen in places.items()}
-
-
-def _chosen(ways: Iterator[Way], chosen: set[int]) -> Iterator[Way]:
-    last = max(chosen)
-    for place, way in enumerate(ways):
-        if place in chosen:
-            yield way
-        if place == last:
-            return
+    shown: dict[Text, list[Way]] = {}
+    for text, chosen in places.items():
+        ways = islice(claim.ways(text), max(chosen) + 1)
+        shown[text] = [way for place, way in enumerate(ways) if place in chosen]
+    return shown
 
 
 class _Continuation:

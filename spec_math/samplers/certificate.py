@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from spec_math.certificates import check_followed
+from spec_math.certificates.paths import MOST
 from spec_math.certificates.paths import Certificate as Written
 from spec_math.chance import ChanceError, Enumerating, paths
 from spec_math.float_allowance import UNIT, evenly
@@ -31,9 +32,6 @@ Judgement = Any
 
 EXACT = 1e-12
 """The total variation up to which the judge does not ask float64 too, as in `samplers.judgement`."""
-
-MOST = 100_000
-"""The most paths of a case."""
 
 Step = tuple[tuple[Any, ...], int]
 """A division of what is known of a path's numbers, and which of its parts the path goes through."""
@@ -59,9 +57,6 @@ class Certificate(Written):
     """
 
     claims: tuple[Any, ...]
-
-    def __add__(self, other: Written) -> Certificate:
-        return Certificate(self.claims + other.claims)
 
     def lines(self) -> Iterator[str]:
         """Return the certificate as JSON, in lines.
@@ -161,15 +156,15 @@ def _libraries(judged: Sequence[Judgement]) -> list[str]:
 def _numbers(numbers: Numbers) -> tuple[str, Numbers]:
     """Return the name of numbers in a certificate, and the numbers: lists of Fractions where arrays of them were."""
     if numbers is FRACTIONS:
-        return "fractions", replace(numbers, rows=_listed)
+        return "fractions", replace(numbers, rows=_as_lists)
     name = numbers.name.replace("NumPy ", "numpy.")
     if name.rpartition(".")[2] not in check_followed.DIGITS:
         raise ValueError(f"a certificate gives no {numbers.name}; judge it with numbers of another type")
     return name, numbers
 
 
-def _listed(rows: Any) -> Any:
-    return [_listed(row) for row in rows] if isinstance(rows, tuple) else rows
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(one) for one in value] if isinstance(value, tuple) else value
 
 
 def _case(found: Judgement, nodes: _Nodes, whole: bool) -> dict[str, Any]:
@@ -345,10 +340,6 @@ class _Nodes:
             self._places[node] = len(self.listed)
             self.listed.append(_as_lists(node))
         return self._places[node]
-
-
-def _as_lists(value: Any) -> Any:
-    return [_as_lists(one) for one in value] if isinstance(value, tuple) else value
 
 
 def of_program(subject: Subject, case: Case, numbers: str, walked: tuple[bool, bool, int]) -> Any:

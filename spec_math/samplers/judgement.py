@@ -12,6 +12,7 @@ from typing import Any
 from spec_math.block_level.lossless import continued
 from spec_math.chance import LONGEST
 from spec_math.float_allowance import AT_MOST, UNIT, Allowance, adding_up, cap, evenly
+from spec_math.masses import by_outcome
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.generators import generators_alive
 from spec_math.pathwise.tape import Tape
@@ -328,10 +329,7 @@ def _coarser(subject: Subject, case: Case, found: Walk, joint: Any) -> Undecided
 
 def beginnings(law: Mapping[Text, Any], size: int = 1) -> Law:
     """Return the law of the first `size` tokens of texts."""
-    result: Law = {}
-    for text, mass in law.items():
-        result[text[:size]] = result.get(text[:size], 0) + mass
-    return result
+    return by_outcome((text[:size], mass) for text, mass in law.items())
 
 
 def distance(one: Law, other: Law) -> Any:
