@@ -12,37 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
-from spec_math.masses import (
-    ChanceError,
-    Cumulative,
-    FlipAndDraw,
-    as_list,
-    by_outcome,
-    in_short,
-    over_sum,
-    possible,
-    probability,
-    weighed,
-)
+from spec_math.masses import ChanceError as ChanceError
+from spec_math.masses import Cumulative as Cumulative
+from spec_math.masses import FlipAndDraw, as_list, by_outcome, in_short, over_sum, probability, weighed
+from spec_math.masses import possible as possible
 from spec_math.number_types import as_text
-
-__all__ = [
-    "LONGEST",
-    "ChanceError",
-    "Coin",
-    "Cumulative",
-    "EndlessError",
-    "Enumerating",
-    "Path",
-    "Replaying",
-    "UnrepeatableError",
-    "in_words",
-    "law",
-    "paths",
-    "possible",
-    "replay",
-    "sample",
-]
 
 LONGEST = 1_000
 """The most coins one enumerated path may ask for; a program that loops on its coin has no end to its paths."""
