@@ -145,15 +145,16 @@ def weighed(masses: Any, types: Collection[str] = (), closed: bool = False) -> t
         if not mass >= 0:
             raise ChanceError(f"draw: masses must be >= 0; token {token} has {as_text(mass)}")
     total = sum(listed)
-    if _is_exact(total):
+    # A sum of Fractions and ints is one of them; a single float among them makes it a float.
+    if isinstance(total, Fraction | int | Symbol | np.integer):
         gap = abs(total - 1)
         if gap > 0:
             raise ChanceError(
                 f"draw: masses must sum to 1; these {len(listed)} sum to {as_text(total)} (off by {as_text(gap)})"
             )
         return listed, total, ""
-    stored = _type_of(masses) if hasattr(masses, "dtype") else ""
-    stored = stored or _coarsest(listed)
+    # Of a list, the coarsest floating type among its numbers, float64 where none says its own.
+    stored = _type_of(masses) or max({_type_of(mass) or "float64" for mass in listed}, key=SUM_BOUND.__getitem__)
     return _of_floats([float(mass) for mass in listed], stored, types, closed)
 
 
@@ -182,11 +183,6 @@ def as_list(masses: Any) -> list[Any]:
     return list(masses)
 
 
-def _is_exact(total: Any) -> bool:
-    # A sum of Fractions and ints is one of them; a single float among them makes it a float.
-    return isinstance(total, Fraction | int | Symbol | np.integer)
-
-
 def _type_of(number: Any) -> str:
     """Return the floating type of an array or a scalar, as `SUM_BOUND` names it, or ""."""
     dtype = getattr(number, "dtype", None)
@@ -198,11 +194,6 @@ def _name_of(dtype: Hashable) -> str:
     # Each number of a list is asked for its type, and NumPy takes 3 µs to name one.
     name = str(dtype).removeprefix("torch.")
     return name if name in SUM_BOUND else ""
-
-
-def _coarsest(listed: list[Any]) -> str:
-    """Return the coarsest floating type among numbers, float64 where none says its own."""
-    return max({_type_of(mass) or "float64" for mass in listed}, key=SUM_BOUND.__getitem__)
 
 
 def _bound_of_narrower(floats: list[float]) -> float:

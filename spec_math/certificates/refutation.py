@@ -91,42 +91,34 @@ def _fewest(claim: Claim, runs: list[Run], coins: int, gap: float) -> Found:
     spread = _Continuation(claim)
     wanted = spread.of(())
     emitted: dict[Text, Fraction] = {}
-    parts: dict[Text, list[tuple[Fraction, int]]] = {}
-    for place, run in enumerate(runs):
+    for run in runs:
         for text, chance in spread.of(run.text).items():
             emitted[text] = emitted.get(text, Fraction(0)) + run.mass * chance
-            parts.setdefault(text, []).append((run.mass * chance, place))
     gaps: dict[Any, Any] = {text: emitted.get(text, 0) - wanted.get(text, 0) for text in {**wanted, **emitted}}
     bound = claim.header["rounds"] * spread.explained(coins, gap)
-    found: list[Found] = []
-    for text, gap in gaps.items():
-        if gap > bound:
-            found.append(_heaviest([text], "more", parts[text], wanted.get(text, 0) + bound, runs))
-    for text in sorted(gaps, key=gaps.__getitem__)[:TRIED]:
-        if -gaps[text] > bound:
-            others = [(run.mass * (1 - spread.of(run.text).get(text, 0)), place) for place, run in enumerate(runs)]
-            found.append(_heaviest([text], "less", others, 1 - wanted[text] + bound, runs))
+
+    def heaviest(texts: list[Text], side: str) -> Found:
+        """Return as many of the heaviest paths as exceed the target of some texts, or of all others, together."""
+
+        def chance(law: dict[Text, Fraction]) -> Fraction:
+            inside = sum((law.get(text, Fraction(0)) for text in texts), Fraction(0))
+            return inside if side == "more" else 1 - inside
+
+        threshold = chance(wanted) + bound
+        parts = sorted(((run.mass * chance(spread.of(run.text)), at) for at, run in enumerate(runs)), reverse=True)
+        sums = accumulate(mass for mass, _ in parts)
+        needed = next(number for number, total in enumerate(sums, 1) if total > threshold)
+        return Found(texts, side, [runs[place] for _, place in parts[:needed]])
+
+    found = [heaviest([text], "more") for text, gap in gaps.items() if gap > bound]
+    lowest = sorted(gaps, key=gaps.__getitem__)[:TRIED]
+    found += [heaviest([text], "less") for text in lowest if -gaps[text] > bound]
     over = [text for text, gap in gaps.items() if gap > 0]
     if not found and sum((gaps[text] for text in over), Fraction(0)) > bound:
-        whole = [
-            (run.mass * sum((spread.of(run.text).get(text, Fraction(0)) for text in over), Fraction(0)), place)
-            for place, run in enumerate(runs)
-        ]
-        target = sum((wanted.get(text, Fraction(0)) for text in over), Fraction(0))
-        found.append(_heaviest(over, "more", whole, target + bound, runs))
+        found.append(heaviest(over, "more"))
     if not found:
         raise ValueError(f"no paths exceed the target by more than {float(bound):.3g}, which rounding may explain")
     return min(found, key=lambda one: len(one.runs))
-
-
-def _heaviest(
-    texts: list[Text], side: str, parts: list[tuple[Fraction, int]], threshold: Any, runs: list[Run]
-) -> Found:
-    """Return as many of the heaviest paths as exceed a threshold together."""
-    parts = sorted(parts, reverse=True)
-    sums = accumulate(mass for mass, _ in parts)
-    needed = next(place for place, total in enumerate(sums) if total > threshold) + 1
-    return Found(texts, side, [runs[place] for _, place in parts[:needed]])
 
 
 def _shown(claim: Claim, runs: Sequence[Run]) -> dict[Text, list[Way]]:

@@ -101,9 +101,7 @@ class Claim:
         coin, program = self.coin(text), self.program(text)
         while True:
             coin.rewind()
-            noting, outcome = Noting(coin), None
-            leaf: list[Any] | None = None
-            fault: str | None = None
+            noting = Noting(coin)
             try:
                 outcome = program(noting)
             except UnrepeatableError:

@@ -128,24 +128,17 @@ def _judged(
     verdict = found.verdict
     if isinstance(verdict, Undecided) or verdict.evidence:
         return found
-    if subject.shape != "verifier":
-        return replace(found, verdict=replace(verdict, evidence=(partial(_of_boxes, found),)))
-    numbers = "fractions" if found.walk.exact and not subject.numbers.unit else _stored(subject)
-    walked = bool(verdict), found.walk.fault is not None, found.walk.paths
-    make = partial(_of_program, subject, case, numbers, walked)
-    return replace(found, verdict=replace(verdict, evidence=(make,)))
 
+    def certificate() -> Any:
+        from spec_math.samplers.certificate import Certificate, of_program
 
-def _of_program(*program: Any) -> Any:
-    from spec_math.samplers.certificate import of_program
+        if subject.shape != "verifier":
+            return Certificate((found,))
+        numbers = "fractions" if found.walk.exact and not subject.numbers.unit else _stored(subject)
+        walked = bool(verdict), found.walk.fault is not None, found.walk.paths
+        return of_program(subject, case, numbers, walked)
 
-    return of_program(*program)
-
-
-def _of_boxes(found: Judgement) -> Any:
-    from spec_math.samplers.certificate import Certificate
-
-    return Certificate((found,))
+    return replace(found, verdict=replace(verdict, evidence=(certificate,)))
 
 
 def _decided(
