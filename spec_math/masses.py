@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate
@@ -93,6 +93,18 @@ def by_outcome(pairs: Iterable[tuple[Key, Any]]) -> dict[Key, Any]:
     return result
 
 
+def excess(law: Mapping[Any, Any], other: Mapping[Any, Any]) -> Any:
+    """Return how much of a law {outcome: mass}, or of a part of it, lies above another: Σ (law − other)+.
+
+    It is at most their total variation, and that where both are whole; in the law's number type.
+
+    >>> excess({0: Fraction(1, 2), 1: Fraction(1, 2)}, {1: Fraction(1)})
+    Fraction(1, 2)
+    """
+    zero = 0 * next(iter(law.values()), Fraction(0))
+    return sum((max(zero, mass - other.get(outcome, zero)) for outcome, mass in law.items()), zero)
+
+
 def over_sum(masses: list[Any], total: Any) -> list[Any]:
     """Return masses divided by their sum, or the list itself where that is 1."""
     return masses if total == 1 else [mass / total for mass in masses]
@@ -145,8 +157,7 @@ def weighed(masses: Any, types: Collection[str] = (), closed: bool = False) -> t
         if not mass >= 0:
             raise ChanceError(f"draw: masses must be >= 0; token {token} has {as_text(mass)}")
     total = sum(listed)
-    # A sum of Fractions and ints is one of them; a single float among them makes it a float.
-    if isinstance(total, Fraction | int | Symbol | np.integer):
+    if _is_exact(total):
         gap = abs(total - 1)
         if gap > 0:
             raise ChanceError(
@@ -181,6 +192,11 @@ def as_list(masses: Any) -> list[Any]:
     if isinstance(masses, np.ndarray) or hasattr(masses, "tolist"):
         return list(masses.tolist())
     return list(masses)
+
+
+def _is_exact(total: Any) -> bool:
+    # A sum of Fractions and ints is one of them; a single float among them makes it a float.
+    return isinstance(total, Fraction | int | Symbol | np.integer)
 
 
 def _type_of(number: Any) -> str:

@@ -188,7 +188,10 @@ class _Rounds:
         def certificate() -> Any:
             from spec_math.certificates.judged import Blocks, Walk, block_certificate
 
-            rows = Blocks(generate, lambda text: conditional(target, start + text), *of_it)
+            def following(text: tuple[int, ...]) -> Any:
+                return conditional(target, start + text)
+
+            rows = Blocks(generate, following, *of_it)
             return block_certificate(rows, types, wrong, Walk(*walked))
 
         return replace(verdict, evidence=(certificate,))

@@ -12,7 +12,7 @@ from typing import Any
 from spec_math.block_level.lossless import continued
 from spec_math.chance import LONGEST
 from spec_math.float_allowance import AT_MOST, UNIT, Allowance, adding_up, cap, evenly
-from spec_math.masses import by_outcome
+from spec_math.masses import by_outcome, excess
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.generators import generators_alive
 from spec_math.pathwise.tape import Tape
@@ -179,7 +179,7 @@ def _compared(
     subject: Subject, case: Case, found: Walk, walked: Callable[..., Walk], alive: list[Any] | None
 ) -> Judgement:
     law, wanted = _laws(case, found)
-    measured = _over if found.unexplored else distance
+    measured = excess if found.unexplored else distance
     joint, first = measured(law, wanted), measured(beginnings(law), beginnings(wanted))
     allowed = _allowance(subject, case, found)
     verdict = judged(_shown(law, case), _shown(wanted, case), allowed, found.paths, found.unexplored)
@@ -328,11 +328,6 @@ def beginnings(law: Mapping[Text, Any], size: int = 1) -> Law:
 def distance(one: Law, other: Law) -> Any:
     """Return the total variation between two laws."""
     return sum((abs(one.get(text, 0) - other.get(text, 0)) for text in one | other), Fraction(0)) / 2
-
-
-def _over(law: Law, wanted: Law) -> Any:
-    """Return how much of a law, or of a part of it, lies above the target: no more than its total variation."""
-    return sum((max(Fraction(0), mass - wanted.get(text, 0)) for text, mass in law.items()), Fraction(0))
 
 
 TORN = "called as {} it is lossless, called as {} it is not; wrap it to show which call is meant"
