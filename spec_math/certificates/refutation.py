@@ -100,12 +100,13 @@ def _fewest(claim: Claim, runs: list[Run], coins: int, gap: float) -> Found:
     def heaviest(texts: list[Text], side: str) -> Found:
         """Return as many of the heaviest paths as exceed the target of some texts, or of all others, together."""
 
-        def chance(law: dict[Text, Fraction]) -> Fraction:
-            inside = sum((law.get(text, Fraction(0)) for text in texts), Fraction(0))
+        def chance(law: dict[Text, Fraction]) -> Any:
+            inside = sum(law[text] for text in texts if text in law)
             return inside if side == "more" else 1 - inside
 
         threshold = chance(wanted) + bound
-        parts = sorted(((run.mass * chance(spread.of(run.text)), at) for at, run in enumerate(runs)), reverse=True)
+        shares = [(run.mass * share, at) for at, run in enumerate(runs) if (share := chance(spread.of(run.text)))]
+        parts = sorted(shares, reverse=True)
         sums = accumulate(mass for mass, _ in parts)
         needed = next(number for number, total in enumerate(sums, 1) if total > threshold)
         return Found(texts, side, [runs[place] for _, place in parts[:needed]])
