@@ -12,46 +12,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from spec_math.number_types import (
-    Array,
-    Symbol,
-    array_namespace,
-    asarray,
-    check_same_number_type,
-    divide,
-    exact,
-    is_exact,
-    is_torch_array,
-    number_type,
-    ones_like,
-    positive_part,
-    zeros_like,
-)
+from spec_math.number_types import Array as Array
+from spec_math.number_types import Symbol, is_torch_array
+from spec_math.number_types import array_namespace as array_namespace
+from spec_math.number_types import asarray as asarray
+from spec_math.number_types import check_same_number_type as check_same_number_type
+from spec_math.number_types import divide as divide
+from spec_math.number_types import exact as exact
+from spec_math.number_types import is_exact as is_exact
+from spec_math.number_types import number_type as number_type
+from spec_math.number_types import ones_like as ones_like
+from spec_math.number_types import positive_part as positive_part
+from spec_math.number_types import zeros_like as zeros_like
 from spec_math.remembering import remembering
-
-__all__ = [
-    "SUM_BOUND",
-    "Array",
-    "array_namespace",
-    "as_law",
-    "as_laws",
-    "asarray",
-    "check_same_number_type",
-    "count",
-    "divide",
-    "divided_in_float64",
-    "exact",
-    "is_exact",
-    "number_type",
-    "ones_like",
-    "positive_part",
-    "proportional_to",
-    "storage",
-    "stored_law",
-    "sum_gap",
-    "sums_to_one",
-    "zeros_like",
-]
 
 # How far a law's sum may lie from 1, by the type its masses are STORED in; the sum itself is taken in float64.
 # float64: 2^-36 covers a sequential sum of 2^17 masses, each rounded by 2^-53. float32: 2^-16 is 256 unit roundoffs;

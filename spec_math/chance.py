@@ -12,36 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
-from spec_math.masses import (
-    ChanceError,
-    Cumulative,
-    FlipAndDraw,
-    as_list,
-    in_short,
-    over_sum,
-    possible,
-    probability,
-    weighed,
-)
+from spec_math.masses import ChanceError as ChanceError
+from spec_math.masses import Cumulative as Cumulative
+from spec_math.masses import FlipAndDraw, as_list, by_outcome, in_short, over_sum, probability, weighed
+from spec_math.masses import possible as possible
 from spec_math.number_types import as_text
-
-__all__ = [
-    "LONGEST",
-    "ChanceError",
-    "Coin",
-    "Cumulative",
-    "EndlessError",
-    "Enumerating",
-    "Path",
-    "Replaying",
-    "UnrepeatableError",
-    "in_words",
-    "law",
-    "paths",
-    "possible",
-    "replay",
-    "sample",
-]
 
 LONGEST = 1_000
 """The most coins one enumerated path may ask for; a program that loops on its coin has no end to its paths."""
@@ -81,10 +56,7 @@ def law(program: Callable[[Coin], Outcome]) -> dict[Outcome, Any]:
     >>> law(lambda coin: (coin.flip(Fraction(1, 3)), coin.draw([Fraction(1, 2), Fraction(1, 2)])))[True, 0]
     Fraction(1, 6)
     """
-    result: dict[Outcome, Any] = {}
-    for outcome, coin in _walked(program, Enumerating()):
-        result[outcome] = result[outcome] + coin.mass if outcome in result else coin.mass
-    return result
+    return by_outcome((outcome, coin.mass) for outcome, coin in _walked(program, Enumerating()))
 
 
 def paths(program: Callable[[Coin], Any], coin: Enumerating | None = None) -> Iterator[Path]:
@@ -176,15 +148,15 @@ class Replaying(FlipAndDraw):
 class Enumerating(FlipAndDraw):
     """A coin that walks every path: it replays a tape of choices and branches at its end, like an odometer.
 
-    `types` are the types that the laws of the call are stored in, all of them if `closed`. `gaps` says how far the
-    masses of the j-th coins were from summing to 1 at most.
+    `types` are the types that the laws of the call are stored in, all of them if `closed`. Paths whose mass is below
+    `least` ask for no further coin. `gaps` says how far the masses of the j-th coins were from summing to 1 at most.
 
     >>> coin = Enumerating()
     >>> coin.draw([Fraction(1, 2), Fraction(1, 2)]), coin.mass, coin.advance(), coin.advance()
     (0, Fraction(1, 2), True, False)
     """
 
-    def __init__(self, types: Collection[str] = (), closed: bool = False) -> None:
+    def __init__(self, types: Collection[str] = (), closed: bool = False, least: Any = 0) -> None:
         self._tape: list[Choice] = []
         self._place = 0
         self._types, self._closed = types, closed
@@ -193,9 +165,8 @@ class Enumerating(FlipAndDraw):
         self._masses: list[Any] = [Fraction(1)]
         self.mass: Any = Fraction(1)
         self.gaps: list[float] = []
-        # Paths whose mass is below this ask for no further coin; `cut` says that the current path did, or has no end.
-        self.least: Any = 0
-        self.cut = False
+        # `cut` says that the current path was cut at its least mass, or has no end.
+        self.least, self.cut = least, False
 
     @property
     def stored(self) -> frozenset[str]:
@@ -267,10 +238,7 @@ class Enumerating(FlipAndDraw):
 
     def _ask(self, kind: str, question: Any, options: list[tuple[Any, Any]]) -> None:
         if self._place < len(self._tape):
-            first, then = (
-                f"{name}({in_short(said) if name == 'draw' else as_text(said)})"
-                for name, said in (self._tape[self._place][:2], (kind, question))
-            )
+            first, then = _asked(*self._tape[self._place][:2]), _asked(kind, question)
             raise UnrepeatableError(
                 f"the program is not a function of its coin: on the same path it asked {first} and then {then}"
             )
@@ -319,7 +287,8 @@ def in_words(taken: tuple[Choice, ...]) -> tuple[str, ...]:
     >>> in_words((("draw", [0.5, 0.5], [(0, 0.5), (1, 0.5)], 1),))
     ('draw(0.5, 0.5) = 1',)
     """
-    return tuple(
-        f"{kind}({in_short(question) if kind == 'draw' else as_text(question)}) = {options[at][0]}"
-        for kind, question, options, at in taken
-    )
+    return tuple(f"{_asked(kind, question)} = {options[at][0]}" for kind, question, options, at in taken)
+
+
+def _asked(kind: str, question: Any) -> str:
+    return f"{kind}({in_short(question) if kind == 'draw' else as_text(question)})"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spec_math.chance import Coin, law
+from spec_math.masses import by_outcome
 from spec_math.notebook import card, joint_table
 from spec_math.scheme import Emission, Tokens
 
@@ -29,11 +30,11 @@ class Coupling:
 
     def drafts(self) -> dict[Tokens, Any]:
         """Return the marginal law of the drafts."""
-        return _summed((tokens, mass) for (tokens, _), mass in self.masses.items())
+        return by_outcome((tokens, mass) for (tokens, _), mass in self.masses.items())
 
     def emitted(self) -> dict[int, Any]:
         """Return the marginal law of the emitted token: the target's, where the verifier is lossless."""
-        return _summed((emission.token, mass) for (_, emission), mass in self.masses.items())
+        return by_outcome((emission.token, mass) for (_, emission), mass in self.masses.items())
 
     def acceptance(self) -> Any:
         """Return the probability that the emitted token is among the drafts, which optimal transport maximises."""
@@ -75,10 +76,3 @@ def joint(draw: Callable[[Coin], Tokens], emit: Callable[[Coin, Tokens], Emissio
 def _total(masses: dict[tuple[Tokens, Emission], Any], counted: Callable[[Tokens, Emission], bool]) -> Any:
     zero = 0 * next(iter(masses.values()), 0)  # of the masses' own kind: an exact acceptance of 0 is a Fraction
     return sum((mass for (tokens, emission), mass in masses.items() if counted(tokens, emission)), zero)
-
-
-def _summed(pairs: Any) -> dict[Any, Any]:
-    result: dict[Any, Any] = {}
-    for outcome, mass in pairs:
-        result[outcome] = result[outcome] + mass if outcome in result else mass
-    return result

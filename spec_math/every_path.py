@@ -120,8 +120,7 @@ def walk(
         return found
     least, left, before, needed = HEAVY, budget, found, inf
     while left > 0 and least > LIGHTEST:
-        coin = Enumerating(types, closed)
-        coin.least = least
+        coin = Enumerating(types, closed, least)
         before, found = found, _walked_once(program, broken, said, left, coin)
         left -= found.paths
         needed = _foreseen(before, found, least)
@@ -215,9 +214,7 @@ def repeats(
     times = max(1, min(often, FEW // max(1, len(found.first))))
     # Runs in between, so that a program that counts its calls does not come out even.
     between = 1 - len(found.first) % 2
-    coins = [Enumerating(types, closed) for _ in range(times)]
-    for coin in coins:
-        coin.least = found.least
+    coins = [Enumerating(types, closed, found.least) for _ in range(times)]
     return all(_once_more(program, found.first, coin, between + turn % 3) for turn, coin in enumerate(coins))
 
 

@@ -11,13 +11,15 @@ from typing import Any
 def lazily(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
     """The `__getattr__` of a package whose names lie in other modules; modules: full name of a module -> its names.
 
+    The names of the package itself are modules in it.
+
     Raises: AttributeError for a name that is neither listed nor a module of the package.
 
     >>> face = lazily(__name__, {"math": ("gcd",)})
     >>> face("gcd")(4, 6)
     2
     """
-    places = {name: module for module, names in modules.items() for name in names}
+    places = {name: module for module, names in modules.items() if module != package for name in names}
 
     def get(name: str) -> Any:
         if name in places:

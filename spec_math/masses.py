@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate
 from math import fsum, lcm
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from spec_math.arrays import SUM_BOUND, is_exact, sums_to_one
 from spec_math.number_types import Symbol, as_text
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 class ChanceError(ValueError):
@@ -79,6 +81,30 @@ def summed(masses: Collection[Any]) -> Any:
     return Fraction(sum(mass.numerator * (whole // mass.denominator) for mass in masses), whole)
 
 
+def by_outcome(pairs: Iterable[tuple[Key, Any]]) -> dict[Key, Any]:
+    """Return {outcome: mass} of pairs (outcome, mass): the masses of equal outcomes are added, one after another.
+
+    >>> by_outcome([("a", 1), ("b", 2), ("a", 3)])
+    {'a': 4, 'b': 2}
+    """
+    result: dict[Key, Any] = {}
+    for outcome, mass in pairs:
+        result[outcome] = result[outcome] + mass if outcome in result else mass
+    return result
+
+
+def excess(law: Mapping[Any, Any], other: Mapping[Any, Any]) -> Any:
+    """Return how much of a law {outcome: mass}, or of a part of it, lies above another: Σ (law − other)+.
+
+    It is at most their total variation, and that where both are whole; in the law's number type.
+
+    >>> excess({0: Fraction(1, 2), 1: Fraction(1, 2)}, {1: Fraction(1)})
+    Fraction(1, 2)
+    """
+    zero = 0 * next(iter(law.values()), Fraction(0))
+    return sum((max(zero, mass - other.get(outcome, zero)) for outcome, mass in law.items()), zero)
+
+
 def over_sum(masses: list[Any], total: Any) -> list[Any]:
     """Return masses divided by their sum, or the list itself where that is 1."""
     return masses if total == 1 else [mass / total for mass in masses]
@@ -138,8 +164,8 @@ def weighed(masses: Any, types: Collection[str] = (), closed: bool = False) -> t
                 f"draw: masses must sum to 1; these {len(listed)} sum to {as_text(total)} (off by {as_text(gap)})"
             )
         return listed, total, ""
-    stored = _type_of(masses) if hasattr(masses, "dtype") else ""
-    stored = stored or _coarsest(listed)
+    # Of a list, the coarsest floating type among its numbers, float64 where none says its own.
+    stored = _type_of(masses) or max({_type_of(mass) or "float64" for mass in listed}, key=SUM_BOUND.__getitem__)
     return _of_floats([float(mass) for mass in listed], stored, types, closed)
 
 
@@ -184,11 +210,6 @@ def _name_of(dtype: Hashable) -> str:
     # Each number of a list is asked for its type, and NumPy takes 3 µs to name one.
     name = str(dtype).removeprefix("torch.")
     return name if name in SUM_BOUND else ""
-
-
-def _coarsest(listed: list[Any]) -> str:
-    """Return the coarsest floating type among numbers, float64 where none says its own."""
-    return max({_type_of(mass) or "float64" for mass in listed}, key=SUM_BOUND.__getitem__)
 
 
 def _bound_of_narrower(floats: list[float]) -> float:

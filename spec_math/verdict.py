@@ -14,28 +14,20 @@ import numpy as np
 from spec_math.arrays import Array, as_laws, asarray, count, divided_in_float64, is_exact, storage, sum_gap
 from spec_math.chance import Coin
 from spec_math.every_path import BUDGET, OFTEN, UNREPEATED, UNWALKED, Walked, repeats, standing_still, walk
-from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, rounding, unit_of
+from spec_math.float_allowance import UNIT as UNIT
+from spec_math.float_allowance import Allowance as Allowance
+from spec_math.float_allowance import adding_up, cap, rounding, unit_of
 from spec_math.masses import divided, possible
 from spec_math.number_types import as_text
 from spec_math.scheme import Scheme, Tokens, draw_independent, is_index
-from spec_math.verdict_values import Bracket, Lossless, Lossy, Optimal, Reason, Undecided, Verdict, drafts_in_words
-
-__all__ = [
-    "UNIT",
-    "Allowance",
-    "Bracket",
-    "Lossless",
-    "Lossy",
-    "Optimal",
-    "Reason",
-    "Undecided",
-    "Verdict",
-    "Verifier",
-    "check_lossless",
-    "drafts_in_words",
-    "judged",
-    "raised_in_words",
-]
+from spec_math.verdict_values import Bracket as Bracket
+from spec_math.verdict_values import Lossless as Lossless
+from spec_math.verdict_values import Lossy as Lossy
+from spec_math.verdict_values import Optimal as Optimal
+from spec_math.verdict_values import Reason as Reason
+from spec_math.verdict_values import Undecided as Undecided
+from spec_math.verdict_values import Verdict as Verdict
+from spec_math.verdict_values import drafts_in_words as drafts_in_words
 
 
 def judged(

@@ -49,7 +49,7 @@ def judges() -> set[str]:
         "testing": [
             name for name, held in vars(testing).items() if getattr(held, "__module__", "") == testing.__name__
         ],
-        "torch_bridge": re.findall(r'^    "(\w+)",$', bridge, re.MULTILINE),
+        "torch_bridge": re.findall(r'"(\w+)"', bridge),
     }
     found = {f"{module}.{name}" for module, listing in names.items() for name in listing if JUDGES.fullmatch(name)}
     return {*found, *commands(), "check_lossless", "check_lossless_block", "spec_math.field.engine_law.judged"}

@@ -2,39 +2,63 @@
 
 from typing import TYPE_CHECKING
 
-from spec_math.lazy import lazily
+from spec_math.lazy import face
 
 if TYPE_CHECKING:
-    from spec_math.audit.coupled import CoupledTest, Difference, coupled_sample_size, coupled_test
-    from spec_math.pathwise.atom import ExploreError, UnseenRandomnessError
-    from spec_math.pathwise.bisect import law_by_bisection, thresholds
-    from spec_math.pathwise.exploration import Explored, Partial, as_generator, explore
-    from spec_math.pathwise.tape import OWN_GRID, LeakError
-    from spec_math.samplers.call import Call
-    from spec_math.samplers.case import Case
-    from spec_math.samplers.counts import Counted, check_sampler, judge_counts
-    from spec_math.samplers.drafter import check_drafter, check_drafter_program
-    from spec_math.samplers.judgement import Judgement, judge
-    from spec_math.samplers.likeness import Likeness, likenesses
-    from spec_math.samplers.smallest import smallest
-    from spec_math.samplers.subject import Subject, subject_of
-    from spec_math.sequential.bank import bank
-    from spec_math.sequential.contexts import ContextsTest, context_stopping_times, contexts_test
-    from spec_math.sequential.dirichlet import pooled_variation, pools
-    from spec_math.sequential.evidence import Guarantee, NotRejected, product_of_evidence
-    from spec_math.sequential.identity_test import IdentityTest, identity_test, stopping_times
-    from spec_math.sequential.sample_size import (
-        detectable_tv,
-        gap_detected,
-        sample_size,
-        sequential_detectable_tv,
-        sequential_sample_size,
-    )
-    from spec_math.sequential.tolerant import TolerantTest, tolerant_test
-    from spec_math.zoo import ZOO
-    from spec_math.zoo.specimen import Diagnosis, Specimen, diagnose, distances
+    from spec_math.audit.coupled import CoupledTest as CoupledTest
+    from spec_math.audit.coupled import Difference as Difference
+    from spec_math.audit.coupled import coupled_sample_size as coupled_sample_size
+    from spec_math.audit.coupled import coupled_test as coupled_test
+    from spec_math.pathwise.atom import ExploreError as ExploreError
+    from spec_math.pathwise.atom import UnseenRandomnessError as UnseenRandomnessError
+    from spec_math.pathwise.bisect import law_by_bisection as law_by_bisection
+    from spec_math.pathwise.bisect import thresholds as thresholds
+    from spec_math.pathwise.exploration import Explored as Explored
+    from spec_math.pathwise.exploration import Partial as Partial
+    from spec_math.pathwise.exploration import as_generator as as_generator
+    from spec_math.pathwise.exploration import explore as explore
+    from spec_math.pathwise.tape import OWN_GRID as OWN_GRID
+    from spec_math.pathwise.tape import LeakError as LeakError
+    from spec_math.samplers.call import Call as Call
+    from spec_math.samplers.case import Case as Case
+    from spec_math.samplers.counts import Counted as Counted
+    from spec_math.samplers.counts import check_sampler as check_sampler
+    from spec_math.samplers.counts import judge_counts as judge_counts
+    from spec_math.samplers.drafter import check_drafter as check_drafter
+    from spec_math.samplers.drafter import check_drafter_program as check_drafter_program
+    from spec_math.samplers.judgement import Judgement as Judgement
+    from spec_math.samplers.judgement import judge as judge
+    from spec_math.samplers.likeness import Likeness as Likeness
+    from spec_math.samplers.likeness import likenesses as likenesses
+    from spec_math.samplers.smallest import smallest as smallest
+    from spec_math.samplers.subject import Subject as Subject
+    from spec_math.samplers.subject import subject_of as subject_of
+    from spec_math.sequential.bank import bank as bank
+    from spec_math.sequential.contexts import ContextsTest as ContextsTest
+    from spec_math.sequential.contexts import context_stopping_times as context_stopping_times
+    from spec_math.sequential.contexts import contexts_test as contexts_test
+    from spec_math.sequential.dirichlet import pooled_variation as pooled_variation
+    from spec_math.sequential.dirichlet import pools as pools
+    from spec_math.sequential.evidence import Guarantee as Guarantee
+    from spec_math.sequential.evidence import NotRejected as NotRejected
+    from spec_math.sequential.evidence import product_of_evidence as product_of_evidence
+    from spec_math.sequential.identity_test import IdentityTest as IdentityTest
+    from spec_math.sequential.identity_test import identity_test as identity_test
+    from spec_math.sequential.identity_test import stopping_times as stopping_times
+    from spec_math.sequential.sample_size import detectable_tv as detectable_tv
+    from spec_math.sequential.sample_size import gap_detected as gap_detected
+    from spec_math.sequential.sample_size import sample_size as sample_size
+    from spec_math.sequential.sample_size import sequential_detectable_tv as sequential_detectable_tv
+    from spec_math.sequential.sample_size import sequential_sample_size as sequential_sample_size
+    from spec_math.sequential.tolerant import TolerantTest as TolerantTest
+    from spec_math.sequential.tolerant import tolerant_test as tolerant_test
+    from spec_math.zoo import ZOO as ZOO
+    from spec_math.zoo.specimen import Diagnosis as Diagnosis
+    from spec_math.zoo.specimen import Specimen as Specimen
+    from spec_math.zoo.specimen import diagnose as diagnose
+    from spec_math.zoo.specimen import distances as distances
 
-__getattr__ = lazily(
+__getattr__, __dir__, __all__ = face(
     __name__,
     {
         "spec_math.audit.coupled": ("CoupledTest", "Difference", "coupled_sample_size", "coupled_test"),
@@ -67,62 +91,3 @@ __getattr__ = lazily(
         "spec_math.samplers.subject": ("Subject", "subject_of"),
     },
 )
-
-__all__ = [
-    "OWN_GRID",
-    "ZOO",
-    "Call",
-    "Case",
-    "ContextsTest",
-    "Counted",
-    "CoupledTest",
-    "Diagnosis",
-    "Difference",
-    "ExploreError",
-    "Explored",
-    "Guarantee",
-    "IdentityTest",
-    "Judgement",
-    "LeakError",
-    "Likeness",
-    "NotRejected",
-    "Partial",
-    "Specimen",
-    "Subject",
-    "TolerantTest",
-    "UnseenRandomnessError",
-    "as_generator",
-    "bank",
-    "check_drafter",
-    "check_drafter_program",
-    "check_sampler",
-    "context_stopping_times",
-    "contexts_test",
-    "coupled_sample_size",
-    "coupled_test",
-    "detectable_tv",
-    "diagnose",
-    "distances",
-    "explore",
-    "gap_detected",
-    "identity_test",
-    "judge",
-    "judge_counts",
-    "law_by_bisection",
-    "likenesses",
-    "pooled_variation",
-    "pools",
-    "product_of_evidence",
-    "sample_size",
-    "sequential_detectable_tv",
-    "sequential_sample_size",
-    "smallest",
-    "stopping_times",
-    "subject_of",
-    "thresholds",
-    "tolerant_test",
-]
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -14,11 +14,11 @@ from typing import Any
 
 from spec_math.arrays import count, is_exact, storage, sum_gap
 from spec_math.block_level.conditionals import conditional, opening
-from spec_math.chance import Coin, paths, possible
+from spec_math.chance import Coin, Path, paths, possible
 from spec_math.every_path import BUDGET, UNREPEATED, Program, Walked, repeats, standing_still, walk
 from spec_math.float_allowance import Allowance, Level, adding_up, cap, rounding, unit_of
 from spec_math.language.model import Model
-from spec_math.masses import divided
+from spec_math.masses import by_outcome, divided
 from spec_math.number_types import Symbol
 from spec_math.recording import NotingBits, finer_in_words
 from spec_math.scheme import is_index
@@ -241,11 +241,11 @@ def _a_block_more(
     running: dict[Text, Any], horizon: int, end: int | None, law: Callable[[Text, Any], dict[Text, Any]]
 ) -> dict[Text, Any]:
     """Let texts {text: mass} that are not over go on by a block, whose law after a text is law(text, mass)."""
-    after: dict[Text, Any] = {}
-    for text, mass in running.items():
-        for block, share in ({(): 1} if is_over(text, horizon, end) else law(text, mass)).items():
-            _add(after, (text + block)[:horizon], mass * share)
-    return after
+    return by_outcome(
+        ((text + block)[:horizon], mass * share)
+        for text, mass in running.items()
+        for block, share in ({(): 1} if is_over(text, horizon, end) else law(text, mass)).items()
+    )
 
 
 Text = tuple[int, ...]
@@ -307,12 +307,12 @@ def continued(
     end: int | None = getattr(target_model, "end", None)
     by_length: list[dict[Text, Any]] = [{} for _ in range(horizon + 1)]
     for text, mass in masses.items():
-        _add(by_length[len(text)], text, mass)
+        by_length[len(text)][text] = mass
     finished: dict[Text, Any] = {}
     for length in range(horizon + 1):
         for text, mass in by_length[length].items():
             if is_over(text, horizon, end):
-                _add(finished, text, mass)
+                finished[text] = mass
                 continue
             row = conditional(target_model, prefix + text)
             if gaps is not None and not is_exact(row):
@@ -329,15 +329,15 @@ def block_law(generate: Generate, prefix: Text, size: int, end: int | None) -> d
     Raises:
         EmissionError: a path emits no token, something that is not a token index below `size`, or tokens after the end.
     """
-    result: dict[Text, Any] = {}
-    for path in paths(lambda coin: generate(coin, prefix)):
+
+    def block(path: Path) -> Text:
         try:
-            block = checked_block(path.outcome, size, end)
+            return checked_block(path.outcome, size, end)
         except EmissionError as error:
             error.add_note(f"on the path: {', '.join(path.choices) or 'no choice'}")
             raise
-        _add(result, block, path.mass)
-    return result
+
+    return by_outcome((block(path), path.mass) for path in paths(lambda coin: generate(coin, prefix)))
 
 
 class EmissionError(ValueError):

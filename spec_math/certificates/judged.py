@@ -78,9 +78,7 @@ def position_certificate(
         return None if is_index(token) and 0 <= token < len(target) else f"emitted {token!r}, which is no token"
 
     def coin(_: Any) -> Enumerating:
-        fresh = Enumerating(types, closed=True)
-        fresh.least = walked.least
-        return fresh
+        return Enumerating(types, closed=True, least=walked.least)
 
     header = header_of(name_of(verifier), coarsest([*types, *walked.stored])) | {
         "drafts": fixed if draw is draw_independent else None,
@@ -116,9 +114,7 @@ def block_certificate(
         return lambda coin: blocks.generate(coin, blocks.prefix + text)
 
     def coin(text: tuple[int, ...]) -> Enumerating:
-        fresh = Enumerating(types)
-        fresh.least = walked.least.get(text, 0)
-        return fresh
+        return Enumerating(types, least=walked.least.get(text, 0))
 
     kind = type_of(blocks.target(()))
     header = header_of(name_of(blocks.generate), coarsest([*types, *walked.stored])) | {

@@ -12,6 +12,7 @@ from typing import Any
 
 from spec_math.certificates.paths import Certificate
 from spec_math.certificates.tree import Claim, Text
+from spec_math.masses import by_outcome
 
 
 def models(certificate: Certificate) -> list[tuple[str, str]]:
@@ -83,10 +84,7 @@ class _Chain:
     def state(self, node: Any) -> int:
         """Return the state of a node, whose row is made after those that it leads to."""
         if node not in self.done:
-            masses: dict[int, Fraction] = {}
-            for mass, child in self.branches(node):
-                after = self.state(child)
-                masses[after] = masses.get(after, Fraction(0)) + mass
+            masses = by_outcome((self.state(child), mass) for mass, child in self.branches(node))
             row = tuple((mass, state) for state, mass in sorted(masses.items(), reverse=True))
             if len(row) == 1 and row[0][0] == 1:  # a coin with one answer is no state
                 self.done[node] = row[0][1]

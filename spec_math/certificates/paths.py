@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from spec_math.certificates import check_paths, write
 from spec_math.certificates.refutation import refutation
@@ -32,8 +32,8 @@ class Certificate:
 
     claims: tuple[Claim, ...]
 
-    def __add__(self, other: Certificate) -> Certificate:
-        return Certificate(self.claims + other.claims)
+    def __add__(self, other: Certificate) -> Self:
+        return replace(self, claims=self.claims + other.claims)
 
     def lines(self) -> Iterator[str]:
         """Return the certificate as JSON, in lines.

@@ -6,9 +6,9 @@ than rounding explains. Paths are taken by falling mass; the text and the side t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 from spec_math.certificates import check_paths
@@ -91,42 +91,35 @@ def _fewest(claim: Claim, runs: list[Run], coins: int, gap: float) -> Found:
     spread = _Continuation(claim)
     wanted = spread.of(())
     emitted: dict[Text, Fraction] = {}
-    parts: dict[Text, list[tuple[Fraction, int]]] = {}
-    for place, run in enumerate(runs):
+    for run in runs:
         for text, chance in spread.of(run.text).items():
             emitted[text] = emitted.get(text, Fraction(0)) + run.mass * chance
-            parts.setdefault(text, []).append((run.mass * chance, place))
     gaps: dict[Any, Any] = {text: emitted.get(text, 0) - wanted.get(text, 0) for text in {**wanted, **emitted}}
     bound = claim.header["rounds"] * spread.explained(coins, gap)
-    found: list[Found] = []
-    for text, gap in gaps.items():
-        if gap > bound:
-            found.append(_heaviest([text], "more", parts[text], wanted.get(text, 0) + bound, runs))
-    for text in sorted(gaps, key=gaps.__getitem__)[:TRIED]:
-        if -gaps[text] > bound:
-            others = [(run.mass * (1 - spread.of(run.text).get(text, 0)), place) for place, run in enumerate(runs)]
-            found.append(_heaviest([text], "less", others, 1 - wanted[text] + bound, runs))
+
+    def heaviest(texts: list[Text], side: str) -> Found:
+        """Return as many of the heaviest paths as exceed the target of some texts, or of all others, together."""
+
+        def chance(law: dict[Text, Fraction]) -> Any:
+            inside = sum(law[text] for text in texts if text in law)
+            return inside if side == "more" else 1 - inside
+
+        threshold = chance(wanted) + bound
+        shares = [(run.mass * share, at) for at, run in enumerate(runs) if (share := chance(spread.of(run.text)))]
+        parts = sorted(shares, reverse=True)
+        sums = accumulate(mass for mass, _ in parts)
+        needed = next(number for number, total in enumerate(sums, 1) if total > threshold)
+        return Found(texts, side, [runs[place] for _, place in parts[:needed]])
+
+    found = [heaviest([text], "more") for text, gap in gaps.items() if gap > bound]
+    lowest = sorted(gaps, key=gaps.__getitem__)[:TRIED]
+    found += [heaviest([text], "less") for text in lowest if -gaps[text] > bound]
     over = [text for text, gap in gaps.items() if gap > 0]
     if not found and sum((gaps[text] for text in over), Fraction(0)) > bound:
-        whole = [
-            (run.mass * sum((spread.of(run.text).get(text, Fraction(0)) for text in over), Fraction(0)), place)
-            for place, run in enumerate(runs)
-        ]
-        target = sum((wanted.get(text, Fraction(0)) for text in over), Fraction(0))
-        found.append(_heaviest(over, "more", whole, target + bound, runs))
+        found.append(heaviest(over, "more"))
     if not found:
         raise ValueError(f"no paths exceed the target by more than {float(bound):.3g}, which rounding may explain")
     return min(found, key=lambda one: len(one.runs))
-
-
-def _heaviest(
-    texts: list[Text], side: str, parts: list[tuple[Fraction, int]], threshold: Any, runs: list[Run]
-) -> Found:
-    """Return as many of the heaviest paths as exceed a threshold together."""
-    parts = sorted(parts, reverse=True)
-    sums = accumulate(mass for mass, _ in parts)
-    needed = next(place for place, total in enumerate(sums) if total > threshold) + 1
-    return Found(texts, side, [runs[place] for _, place in parts[:needed]])
 
 
 def _shown(claim: Claim, runs: Sequence[Run]) -> dict[Text, list[Way]]:
@@ -135,16 +128,11 @@ def _shown(claim: Claim, runs: Sequence[Run]) -> dict[Text, list[Way]]:
     for run in runs:
         for text, place in run.trail:
             places.setdefault(text, set()).add(place)
-    return {text: list(_chosen(claim.ways(text), chosen)) for text, chosen in places.items()}
-
-
-def _chosen(ways: Iterator[Way], chosen: set[int]) -> Iterator[Way]:
-    last = max(chosen)
-    for place, way in enumerate(ways):
-        if place in chosen:
-            yield way
-        if place == last:
-            return
+    shown: dict[Text, list[Way]] = {}
+    for text, chosen in places.items():
+        ways = islice(claim.ways(text), max(chosen) + 1)
+        shown[text] = [way for place, way in enumerate(ways) if place in chosen]
+    return shown
 
 
 class _Continuation:

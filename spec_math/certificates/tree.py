@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -52,10 +52,7 @@ class Noting(FlipAndDraw):
     def broken_question(self) -> list[Any]:
         """Return the node of the question that the coin refused."""
         kind, asked = self.last
-        if kind == "flip":
-            return ["flip", spelled(asked), None, None]
-        masses = [spelled(mass) for mass in (asked.masses if isinstance(asked, Cumulative) else as_list(asked))]
-        return ["draw", masses, [None] * len(masses)]
+        return _node(kind, asked.masses if isinstance(asked, Cumulative) else asked, {})
 
 
 class Way(NamedTuple):
@@ -104,9 +101,7 @@ class Claim:
         coin, program = self.coin(text), self.program(text)
         while True:
             coin.rewind()
-            noting, outcome = Noting(coin), None
-            leaf: list[Any] | None = None
-            fault: str | None = None
+            noting = Noting(coin)
             try:
                 outcome = program(noting)
             except UnrepeatableError:
@@ -134,6 +129,16 @@ def masses_of(row: Any) -> list[str]:
     ['1/2', '1/2']
     """
     return [spelled(mass) for mass in as_list(row)]
+
+
+def _node(kind: str, asked: Any, children: Mapping[Any, int]) -> list[Any]:
+    """Return the node of a question, or of drafts, with the places of its children by answer."""
+    if kind == "flip":
+        return ["flip", spelled(asked), children.get(True), children.get(False)]
+    if kind == "drafts":
+        return ["drafts", asked, children.get(None)]
+    masses = masses_of(asked)
+    return ["draw", masses, [children.get(token) for token in range(len(masses))]]
 
 
 @dataclass
@@ -187,14 +192,7 @@ class Tree:
         (kind, asked, options, at), children = open_nodes.pop()
         if child is not None:
             children[options[at][0]] = child
-        if kind == "flip":
-            node = ["flip", spelled(asked), children.get(True), children.get(False)]
-        elif kind == "drafts":
-            node = ["drafts", asked, children.get(None)]
-        else:
-            masses = masses_of(asked)
-            node = ["draw", masses, [children.get(token) for token in range(len(masses))]]
-        return (yield from self._placed(node))
+        return (yield from self._placed(_node(kind, asked, children)))
 
     def _placed(self, node: list[Any]) -> Generator[str, None, int]:
         line = WRITTEN(node)

@@ -35,6 +35,7 @@ from spec_math.language.model import Model
 from spec_math.lossy.distances import distances, divergence
 from spec_math.lossy.logarithm import ZERO, Interval
 from spec_math.lossy.rule import Rule
+from spec_math.masses import excess
 from spec_math.scheme import Tokens
 
 
@@ -119,7 +120,7 @@ def growth(models: tuple[Model, Model], length: int, rule: Rule, options: Any = 
                     agreeing[*text, token] = agreed[text] * min(e[token], t[token])
         emitted, agreed = after, agreeing
         wanted = target_law(models[0], steps)
-        far = _apart(emitted, wanted)
+        far = excess(emitted, wanted)
         coupled, summed = 1 - sum(agreed.values()), steps * most
         found.append(Growth(steps, far, coupled, 1 - (1 - most) ** steps, summed, _between(emitted, wanted), chained))
     return found
@@ -128,11 +129,6 @@ def growth(models: tuple[Model, Model], length: int, rule: Rule, options: Any = 
 def _check(rule: Rule) -> None:
     if rule.several:
         raise ValueError(f"a chain is verified by a rule of one draft; {rule.name} takes several")
-
-
-def _apart(emitted: dict[Tokens, Any], wanted: dict[Tokens, Any]) -> Any:
-    zero = 0 * next(iter(emitted.values()))
-    return sum((max(zero, mass - wanted.get(text, zero)) for text, mass in emitted.items()), zero)
 
 
 def _between(emitted: dict[Tokens, Any], wanted: dict[Tokens, Any]) -> Interval:

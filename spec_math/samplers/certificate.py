@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
-from itertools import product
+from itertools import accumulate, product, takewhile
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from spec_math.certificates import check_followed
+from spec_math.certificates.paths import MOST
 from spec_math.certificates.paths import Certificate as Written
 from spec_math.chance import ChanceError, Enumerating, paths
 from spec_math.float_allowance import UNIT, evenly
@@ -31,9 +32,6 @@ Judgement = Any
 
 EXACT = 1e-12
 """The total variation up to which the judge does not ask float64 too, as in `samplers.judgement`."""
-
-MOST = 100_000
-"""The most paths of a case."""
 
 Step = tuple[tuple[Any, ...], int]
 """A division of what is known of a path's numbers, and which of its parts the path goes through."""
@@ -60,9 +58,6 @@ class Certificate(Written):
 
     claims: tuple[Any, ...]
 
-    def __add__(self, other: Written) -> Certificate:
-        return Certificate(self.claims + other.claims)
-
     def lines(self) -> Iterator[str]:
         """Return the certificate as JSON, in lines.
 
@@ -86,6 +81,8 @@ class Certificate(Written):
         for one in judged:
             _check_plain(one.subject)
         nodes, subject = _Nodes(), judged[-1].subject
+        # Draws of torch's are replaced too, beside Python's random and NumPy's.
+        torch = judged[0].subject.numbers.name.startswith("torch") or names(judged[0].subject.fn, "torch")
         document: dict[str, Any] = {
             "format": check_followed.FORMATS[0],
             "verdict": "lossless" if whole else "lossy",
@@ -97,7 +94,7 @@ class Certificate(Written):
                 "one": subject.call.one_token,
                 "makes": [[name, _MAKERS[how]] for name, how in subject.call.makes],
             },
-            "libraries": _libraries(judged),
+            "libraries": ["torch"] * torch,
             "cases": [_case(one, nodes, whole) for one in judged],
             "nodes": nodes.listed,
         }
@@ -152,24 +149,18 @@ def _place(fn: Any) -> dict[str, str]:
     return {"file": shown.as_posix(), "name": name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
 
 
-def _libraries(judged: Sequence[Judgement]) -> list[str]:
-    """Return the modules whose draws are replaced, beside Python's random and NumPy's."""
-    torch = judged[0].subject.numbers.name.startswith("torch") or names(judged[0].subject.fn, "torch")
-    return ["torch"] * torch
-
-
 def _numbers(numbers: Numbers) -> tuple[str, Numbers]:
     """Return the name of numbers in a certificate, and the numbers: lists of Fractions where arrays of them were."""
     if numbers is FRACTIONS:
-        return "fractions", replace(numbers, rows=_listed)
+        return "fractions", replace(numbers, rows=_as_lists)
     name = numbers.name.replace("NumPy ", "numpy.")
     if name.rpartition(".")[2] not in check_followed.DIGITS:
         raise ValueError(f"a certificate gives no {numbers.name}; judge it with numbers of another type")
     return name, numbers
 
 
-def _listed(rows: Any) -> Any:
-    return [_listed(row) for row in rows] if isinstance(rows, tuple) else rows
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(one) for one in value] if isinstance(value, tuple) else value
 
 
 def _case(found: Judgement, nodes: _Nodes, whole: bool) -> dict[str, Any]:
@@ -196,16 +187,17 @@ def _refuting(found: Judgement, boxes: list[Box]) -> list[Box]:
     else:
         wanted = {text: Fraction(mass) for text, mass in found.wanted.items()}
         excess = {text: Fraction(mass) - wanted.get(text, 0) for text, mass in found.law.items()}
-        texts, least = list[Any](), explained
-        for text in sorted(excess, key=excess.__getitem__, reverse=True):
-            if sum(excess[one] for one in texts) <= explained:
-                texts, least = [*texts, text], least + wanted.get(text, 0)
+        texts = _heaviest(excess, explained)
+        least = explained + sum(wanted.get(text, 0) for text in texts)
         shares = {box: sum(_share(box, text, case) for text in texts) for box in boxes}
-    kept, mass = list[Box](), Fraction(0)
-    for box in sorted(shares, key=shares.__getitem__, reverse=True):
-        if mass <= least:
-            kept, mass = [*kept, box], mass + shares[box]
-    return kept
+    return _heaviest(shares, least)
+
+
+def _heaviest(weights: Mapping[Any, Any], bound: Fraction) -> list[Any]:
+    """Return as many of the heaviest things as weigh more than a bound together."""
+    heavy = sorted(weights, key=weights.__getitem__, reverse=True)
+    before = accumulate((weights[one] for one in heavy), initial=Fraction(0))
+    return [one for one, _ in takewhile(lambda pair: pair[1] <= bound, zip(heavy, before, strict=False))]
 
 
 def _share(box: Box, text: tuple[int, ...], case: Case) -> Fraction:
@@ -345,10 +337,6 @@ class _Nodes:
             self._places[node] = len(self.listed)
             self.listed.append(_as_lists(node))
         return self._places[node]
-
-
-def _as_lists(value: Any) -> Any:
-    return [_as_lists(one) for one in value] if isinstance(value, tuple) else value
 
 
 def of_program(subject: Subject, case: Case, numbers: str, walked: tuple[bool, bool, int]) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from spec_math.block_level.lossless import continued
 from spec_math.chance import LONGEST
 from spec_math.float_allowance import AT_MOST, UNIT, Allowance, adding_up, cap, evenly
+from spec_math.masses import by_outcome, excess
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.generators import generators_alive
 from spec_math.pathwise.tape import Tape
@@ -127,24 +128,17 @@ def _judged(
     verdict = found.verdict
     if isinstance(verdict, Undecided) or verdict.evidence:
         return found
-    if subject.shape != "verifier":
-        return replace(found, verdict=replace(verdict, evidence=(partial(_of_boxes, found),)))
-    numbers = "fractions" if found.walk.exact and not subject.numbers.unit else _stored(subject)
-    walked = bool(verdict), found.walk.fault is not None, found.walk.paths
-    make = partial(_of_program, subject, case, numbers, walked)
-    return replace(found, verdict=replace(verdict, evidence=(make,)))
 
+    def certificate() -> Any:
+        from spec_math.samplers.certificate import Certificate, of_program
 
-def _of_program(*program: Any) -> Any:
-    from spec_math.samplers.certificate import of_program
+        if subject.shape != "verifier":
+            return Certificate((found,))
+        numbers = "fractions" if found.walk.exact and not subject.numbers.unit else _stored(subject)
+        walked = bool(verdict), found.walk.fault is not None, found.walk.paths
+        return of_program(subject, case, numbers, walked)
 
-    return of_program(*program)
-
-
-def _of_boxes(found: Judgement) -> Any:
-    from spec_math.samplers.certificate import Certificate
-
-    return Certificate((found,))
+    return replace(found, verdict=replace(verdict, evidence=(certificate,)))
 
 
 def _decided(
@@ -191,7 +185,7 @@ def _compared(
     subject: Subject, case: Case, found: Walk, walked: Callable[..., Walk], alive: list[Any] | None
 ) -> Judgement:
     law, wanted = _laws(case, found)
-    measured = _over if found.unexplored else distance
+    measured = excess if found.unexplored else distance
     joint, first = measured(law, wanted), measured(beginnings(law), beginnings(wanted))
     allowed = _allowance(subject, case, found)
     verdict = judged(_shown(law, case), _shown(wanted, case), allowed, found.paths, found.unexplored)
@@ -334,20 +328,12 @@ def _coarser(subject: Subject, case: Case, found: Walk, joint: Any) -> Undecided
 
 def beginnings(law: Mapping[Text, Any], size: int = 1) -> Law:
     """Return the law of the first `size` tokens of texts."""
-    result: Law = {}
-    for text, mass in law.items():
-        result[text[:size]] = result.get(text[:size], 0) + mass
-    return result
+    return by_outcome((text[:size], mass) for text, mass in law.items())
 
 
 def distance(one: Law, other: Law) -> Any:
     """Return the total variation between two laws."""
     return sum((abs(one.get(text, 0) - other.get(text, 0)) for text in one | other), Fraction(0)) / 2
-
-
-def _over(law: Law, wanted: Law) -> Any:
-    """Return how much of a law, or of a part of it, lies above the target: no more than its total variation."""
-    return sum((max(Fraction(0), mass - wanted.get(text, 0)) for text, mass in law.items()), Fraction(0))
 
 
 TORN = "called as {} it is lossless, called as {} it is not; wrap it to show which call is meant"

@@ -230,11 +230,8 @@ class RunningTest(ABC):
         >>> test.samples, test.alarm
         (10, None)
         """
-        self.samples += draws
         now = self.log_evidence
-        self.log_peak = max(self.log_peak, now)
-        if self.alarm is None and now >= self.threshold:
-            self.alarm = self.samples
+        self.looked(draws, now, draws - 1 if now >= self.threshold else -1)
 
 
 class OneLawTest(RunningTest):

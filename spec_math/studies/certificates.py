@@ -124,9 +124,15 @@ def check(place: Path, request: LawsRequest, function: str | None = None) -> Res
     Raises:
         ValueError, OSError: the file is no certificate, or a law that was given is no probability distribution.
     """
-    document = of_all_kinds.read(place)
+    document, title = of_all_kinds.read(place), f"Does the certificate {place} hold?"
     if document["format"] != certificates.FORMAT:
-        return _checked(place, document, request, function)
+        if request != LawsRequest():
+            raise ValueError(f"--target and --draft are for certificates of an optimum; {place} is of another kind")
+        try:
+            said = of_all_kinds.check(document, **({} if function is None else {"function": function}))
+        except ValueError as error:
+            return Result("certificate", title, f"Rejected: {error}.", exit_code=1)
+        return Result("certificate", title, said)
     if function is not None:
         raise ValueError("--function is replayed on paths; a certificate of an optimum has none")
     read = certificates.load(place)
@@ -135,7 +141,6 @@ def check(place: Path, request: LawsRequest, function: str | None = None) -> Res
     target = None if request.target is None else _law(request.target, "--target", request.weights)
     drafts = _drafts(request, len(read.target))
     fault = read.fault(target, drafts)
-    title = f"Does the certificate {place} hold?"
     if fault is not None:
         return Result("certificate", title, f"Rejected: {fault}.", exit_code=1)
     found = f"It holds: the optimal acceptance of its drafts is {_number(read.acceptance)}."
@@ -146,17 +151,6 @@ def check(place: Path, request: LawsRequest, function: str | None = None) -> Res
     elif drafts is None:
         found += " Its target is yours. To check its drafts, give --draft."
     return replace(_shown(read, "certificate", title), finding=found)
-
-
-def _checked(place: Path, document: dict[str, Any], request: LawsRequest, function: str | None) -> Result:
-    if request != LawsRequest():
-        raise ValueError(f"--target and --draft are for certificates of an optimum; {place} is of another kind")
-    title = f"Does the certificate {place} hold?"
-    try:
-        said = of_all_kinds.check(document, **({} if function is None else {"function": function}))
-    except ValueError as error:
-        return Result("certificate", title, f"Rejected: {error}.", exit_code=1)
-    return Result("certificate", title, said)
 
 
 def _law(text: str, option: str, weights: bool) -> Array:

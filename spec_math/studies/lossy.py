@@ -17,6 +17,7 @@ from spec_math.lossy import OF_LOGITS, RULES, Rule, blocks, fly
 from spec_math.lossy.distances import distances
 from spec_math.lossy.joint_threshold import generate as joint
 from spec_math.lossy.options import share
+from spec_math.masses import excess
 from spec_math.mean import Mean, of_positions
 from spec_math.result import Cell, Column, Curve, Panel, Picture, Result, Row, Table, columns, sentences, under_heads
 from spec_math.studies.arguments import Progress, spaced, stepped, together
@@ -438,7 +439,7 @@ def _of_blocks(name: str, generate: Callable[..., Any]) -> Row:
     for length in (1, 2, 4):
         emitted = emitted_law(lambda coin, prefix: generate(coin, models, prefix, 2, "1/2"), models[0], length, length)
         wanted = target_law(models[0], length)
-        apart.append(float(sum(max(Fraction(0), mass - wanted.get(text, 0)) for text, mass in emitted.items())))
+        apart.append(float(excess(emitted, wanted)))
     return Row((name, "1/2", *apart, None, None, None))
 
 

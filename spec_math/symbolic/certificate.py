@@ -14,7 +14,7 @@ from spec_math.certificates import check_proof, write
 from spec_math.certificates.check_proof import fact, key, known_of, with_value
 from spec_math.certificates.tree import Claim, Noting
 from spec_math.chance import Coin, Enumerating, Path, paths
-from spec_math.masses import Cumulative, as_list
+from spec_math.masses import as_list
 from spec_math.scheme import Tokens
 from spec_math.symbolic.number import Number
 from spec_math.symbolic.polynomial import NEGATIVE, POSITIVE, ZERO
@@ -297,11 +297,9 @@ class _Writer:
         for path in walked:
             groups.setdefault(options[path.taken[depth][3]][0], []).append(path)
         children = {answer: self.coins(own, known, depth + 1) for answer, own in groups.items()}
-        masses = (
-            as_list(asked.masses if isinstance(asked, Cumulative) else asked) if kind == "draw" else [asked, 1 - asked]
-        )
+        masses, answers = (asked, range(len(asked))) if kind == "draw" else ([asked, 1 - asked], (True, False))
         functions = [self.function(mass, known) for mass in masses]
-        below = [children.get(answer) for answer in (range(len(masses)) if kind == "draw" else (True, False))]
+        below = [children.get(answer) for answer in answers]
         return self.entry("coins", [kind, functions, below], (kind, *functions, *below))
 
 

@@ -88,9 +88,9 @@ def load(path: str | os.PathLike[str]) -> Certificate:
         OSError: there is no such file, or it cannot be read.
         ValueError: the file is no certificate, naming the file and what is wrong with it.
     """
-    data = read(Path(path))
+    fields = read(Path(path))
     try:
-        return _from_json(data)
+        return _from_json(fields)
     except ValueError as error:
         raise ValueError(f"{path} holds no certificate: {error}") from error
 
@@ -137,11 +137,10 @@ def _listed(tokens: Drafts) -> list[int]:
     return sorted(tokens) if isinstance(tokens, frozenset) else list(tokens)
 
 
-def _from_json(data: Any) -> Certificate:
+def _from_json(fields: dict[str, Any]) -> Certificate:
     wanted = {"format", "drafts", "target", "acceptance", "subset", "draft_law", "coupling"}
-    if not isinstance(data, dict) or set(cast("dict[str, Any]", data)) != wanted:
+    if set(fields) != wanted:
         raise ValueError(f"it must be an object with exactly the entries {', '.join(sorted(wanted))}")
-    fields = cast("dict[str, Any]", data)
     if fields["format"] != FORMAT or fields["drafts"] not in ("tuples", "sets"):
         raise ValueError(f'its "format" must be {FORMAT!r} and its "drafts" "tuples" or "sets"')
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from spec_math.arrays import Array, as_law, check_same_number_type, count, is_exact
 from spec_math.chance import Coin, paths
+from spec_math.masses import by_outcome
 from spec_math.scheme import Tokens, is_index
 
 Drafts = Tokens | frozenset[int]
@@ -97,13 +98,10 @@ def sets(draft_law: Mapping[Any, Any]) -> dict[frozenset[int], Any]:
     >>> sets({(0, 1): Fraction(1, 4), (1, 0): Fraction(1, 4), (1, 1): Fraction(1, 2)})[frozenset({0, 1})]
     Fraction(1, 2)
     """
-    result: dict[frozenset[int], Any] = {}
     # Fractions are added as whole numbers over one denominator, several times faster.
     unit = common_denominator(draft_law.values())
-    for tokens, mass in draft_law.items():
-        key = frozenset(tokens)
-        term = mass if unit is None else mass.numerator * (unit // mass.denominator)
-        result[key] = result[key] + term if key in result else term
+    terms = (mass if unit is None else mass.numerator * (unit // mass.denominator) for mass in draft_law.values())
+    result = by_outcome(zip(map(frozenset[int], draft_law), terms, strict=True))
     return result if unit is None else {key: Fraction(total, unit) for key, total in result.items()}
 
 
@@ -198,13 +196,11 @@ def _extended(drafts: Sequence[Any], start: Key, extend: Callable[[Key, int], Ke
         drawable = [(token, mass) for token, mass in enumerate(row.tolist()) if mass != 0]
         if len(result) * len(drawable) > OUTCOMES:
             raise ValueError(_too_many("these drafts take", "terms", f"V = {len(row)}, k = {len(rows)}"))
-        longer: dict[Key, Any] = {}
-        for key, mass in result.items():
-            for token, chance in drawable:
-                outcome = extend(key, token)
-                gained = chance if mass is None else mass * chance
-                longer[outcome] = longer[outcome] + gained if outcome in longer else gained
-        result = longer
+        result = by_outcome(
+            (extend(key, token), chance if mass is None else mass * chance)
+            for key, mass in result.items()
+            for token, chance in drawable
+        )
     return result
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from spec_math.arrays import Array, as_laws, count
 from spec_math.chance import Coin
+from spec_math.masses import by_outcome
 from spec_math.scheme import Tokens, drafted, draw_independent
 
 __all__ = ["acceptance", "draw", "joint", "least", "race", "verify"]
@@ -186,17 +187,11 @@ def _wins(t: Array, d: Array, draft: int, before: int | None) -> Sum:
 
 
 def _plus(first: Sum, second: Sum, sign: int) -> Sum:
-    found = dict(first)
-    for rate, share in second.items():
-        found[rate] = found[rate] + sign * share if rate in found else sign * share
-    return found
+    return by_outcome([*first.items(), *((rate, sign * share) for rate, share in second.items())])
 
 
 def _times(first: Sum, second: Sum) -> Sum:
-    found: Sum = {}
-    for (one, a), (two, b) in product(first.items(), second.items()):
-        found[one + two] = found[one + two] + a * b if one + two in found else a * b
-    return found
+    return by_outcome((one + two, a * b) for (one, a), (two, b) in product(first.items(), second.items()))
 
 
 def _integral(value: Sum) -> Any:
