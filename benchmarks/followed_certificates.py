@@ -22,7 +22,7 @@ def again(tokens: Any, target: Any, draft: Any) -> int:  # noqa: ARG001 - it dec
 
 
 def of_many(size: int = 100) -> list[Row]:
-    """Measure 10,000 boxes once, in processor time."""
+    """Measure size² boxes once, in processor time: 10,000, or with a size of 316 99,856, which take half an hour."""
     target = [Fraction(place + 1, size * (size + 1) // 2) for place in range(size)]
     subject, case = subject_of(again), position(target, [Fraction(1, size)] * size)
     seconds = [process_time()]
