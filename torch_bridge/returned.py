@@ -57,6 +57,12 @@ class Decided(tuple[int, ...]):
     again = False
 
 
+class Kept(tuple[int, ...]):
+    """The drafts that a count says were kept, and the token after them: no number and a token themselves."""
+
+    told = True
+
+
 def generated(raw: Any, prompt: Any, most: int = 0) -> tuple[int, ...]:
     """Return the new tokens of a generated text, with the prompt or without it: `most` of them are fewer than it.
 
@@ -156,7 +162,7 @@ def emitted(raw: Any, tokens: Sequence[int], parts: str | Sequence[Part]) -> tup
         found["token"] = torch.multinomial(law.reshape(1, -1), 1)[0, 0]
     if "count" not in found:
         return (_one(found["token"]),)
-    return _kept_and_next(_one(found["count"]), found["token"], tokens)
+    return Kept(_kept_and_next(_one(found["count"]), found["token"], tokens))
 
 
 def readings(raw: Any, drafts: str = "tokens") -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from typing import Any, get_args
 
 import torch
 
-from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.followed import SOURCES
 from spec_math.samplers import subject
 from spec_math.samplers.call import Call, asking, listed_of, not_understood
@@ -30,7 +29,7 @@ from spec_math.verdict import Verdict
 from torch_bridge import adapters
 from torch_bridge.adapters import Adapter
 from torch_bridge.randomness.source import torch_source
-from torch_bridge.returned import DECISION, Decided, Told, UnreadError, parts_of, values_of
+from torch_bridge.returned import DECISION, AnswerError, Decided, Told, UnreadError, parts_of, values_of
 from torch_bridge.ways import Way, opened, said, ways_of, written
 
 TYPES = ("float64", "float32", "float16", "bfloat16")
@@ -149,8 +148,13 @@ def _made(text: str, found: Signature) -> Adapter:
 def _tried(found: Signature, told: Told) -> str:
     """Return the text of the first way in which a function runs, with some choice for what is not understood of it."""
     ways = ways_of(found)
+    text = written(found, ways[0], told)
+    last = text.rpartition("    return ")[2].strip()
+    # Where nothing has run it is not known whether models and drafts make a text or what follows it.
+    texts = found.models and last.startswith("verified(")
+    unread = asking(text, (f"return {last}", "return generated(returned, prompt)") if texts else ())
     if "while " in source_of(found.fn):  # which some choice may run for ever
-        return written(found, ways[0], told)
+        return unread
     for way in ways:
         text, few = written(found, way, told), opened(found, way, told)
         for chosen in islice(product(*few.values()), 32):
@@ -161,7 +165,7 @@ def _tried(found: Signature, told: Told) -> str:
             read = _read(_made(filled, found))
             if read is not None:
                 return asking(text, read)
-    return written(found, ways[0], told)
+    return unread
 
 
 def _read(one: Adapter) -> tuple[str, ...] | None:
@@ -216,7 +220,7 @@ def rows_of(dtype: torch.dtype) -> Callable[[Any], torch.Tensor]:
 def _check_laws(laws: torch.Tensor) -> None:
     least = float(laws[laws > 0].min())
     if least < exp(-DEEPEST) or laws.shape[-1] > WIDEST:
-        raise ExploreError(
+        raise AnswerError(
             f"a function that takes models or logits is judged on masses of at least e^-{DEEPEST} and {WIDEST} tokens "
             f"at most, for which its rounding is known; got {least:.3g} and {laws.shape[-1]} tokens"
         )

@@ -16,6 +16,9 @@ from spec_math.cli import app  # noqa: E402
 from spec_math.pathwise.loading import load_sampler  # noqa: E402
 from spec_math.samplers.case import chain, position  # noqa: E402
 from spec_math.studies.audits.study import AuditRequest, adapter_file, open_names  # noqa: E402
+from spec_math.verdict import Lossy, Undecided  # noqa: E402
+from torch_bridge import check_sampler  # noqa: E402
+from torch_bridge.adapters import adapter, emitted  # noqa: E402
 from torch_bridge.subject import subject_of  # noqa: E402
 
 CHAIN = chain([["1/2", "1/2"], ["1/4", "3/4"]], [["3/4", "1/4"]])
@@ -260,7 +263,7 @@ def test_an_adapter_is_written_beside_what_is_told(tmp_path: Path) -> None:
     command = ["audit", f"{tmp_path / 'engine.py'}:verify", "--set", "alpha=1", "--adapter", str(adapter)]
     found = CliRunner().invoke(app, command, env={"COLUMNS": "300"})
     assert found.exit_code == 3
-    assert "or give roles, as --roles beta=target" in " ".join(found.output.split())
+    assert "or give roles, as --roles beta=none" in " ".join(found.output.split())
     assert open_names(adapter.read_text())[0] == "beta"
     assert "alpha=values_of(judged, ['alpha=1'])[\"alpha\"],  # as told" in adapter.read_text()
 
@@ -273,3 +276,40 @@ def test_an_adapter_that_fails_is_not_called_complete(tmp_path: Path) -> None:
     ):
         command = ["audit", f"{tmp_path / 'engine.py'}:{name}", "--adapter", str(tmp_path / "adapter.py")]
         assert said in CliRunner().invoke(app, command, env={"COLUMNS": "300"}).output
+
+
+UNRUN = """
+def step(target_model, draft_model, input_ids, gamma, tables):
+    while tables.loop:
+        pass
+    return input_ids
+"""
+
+
+def test_what_is_returned_is_open_where_nothing_has_run(tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text(UNRUN.replace("draft_model, input_ids", "input_ids, draft_tokens"))
+    command = ["audit", f"{tmp_path / 'engine.py'}:step", "--adapter", str(tmp_path / "adapter.py")]
+    found = CliRunner().invoke(app, command, env={"COLUMNS": "300"})
+    text = (tmp_path / "adapter.py").read_text()
+    assert "    # return verified(returned, tokens)  # open\n    # return generated(returned, prompt)  # open\n" in text
+    assert "open for tables and return" in " ".join(found.output.split())
+    # The control: a function that drafts by itself returns a text.
+    (tmp_path / "engine.py").write_text(UNRUN)
+    _ = CliRunner().invoke(app, command)
+    assert "\n    return generated(returned, prompt)\n" in (tmp_path / "adapter.py").read_text()
+
+
+def test_a_count_that_an_adapter_tells_is_no_token() -> None:
+    """The first token is the same on every path, and each answer has two tokens: a number and a token look so too."""
+
+    def keeps(tokens: Any, law: Any) -> Any:
+        return emitted((1, law), torch.tensor([0] * len(tokens)), "count,law")
+
+    right = adapter()(lambda tokens, target: keeps(tokens, target[1]))
+    wrong = adapter()(lambda tokens, target: keeps(tokens, target[1].flip(0)))
+    case = [["1", "0"], ["1/4", "3/4"], ["1/2", "1/2"]], [["1", "0"], ["1/2", "1/2"]]
+    assert check_sampler(right, *case, lookahead=2, horizon=2)
+    assert isinstance(check_sampler(wrong, *case, lookahead=2, horizon=2), Lossy)
+    # The control: what looks like a number and a token, and nobody told, stays open.
+    untold = adapter()(lambda tokens, target: tuple(keeps(tokens, target[1].flip(0))))
+    assert isinstance(check_sampler(untold, *case, lookahead=2, horizon=2), Undecided)

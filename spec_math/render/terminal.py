@@ -58,7 +58,7 @@ def show(result: Result, console: Console, most: int | None = None, written: Seq
         room = most - _height([*head, Text(), finding], console) - len(written)
         if sum(_height(one.parts, console) for one in cuts) + sum(_lines(note, console) for note in notes) > room:
             cuts, notes, left = _shortened(result, console, room - 3)
-            said.insert(0, left)
+            said = [left] * bool(left) + said
     for thing in (*head, *(part for one in cuts for part in one.parts), Text()):
         console.print(thing)
     for note in notes:
@@ -89,7 +89,7 @@ def _shortened(result: Result, console: Console, room: int) -> tuple[list[Cut], 
     left += [f"the table “{table.title}”" for table in tables[len(cuts) :]]
     if fewer := len(result.notes) - len(notes):
         left.append(f"{fewer} note{'s' * (fewer > 1)}")
-    return cuts, notes, f"Left out here: {'; '.join(left)}. --all shows everything."
+    return cuts, notes, f"Left out here: {'; '.join(left)}. --all shows everything." if left else ""
 
 
 def _height(things: Sequence[RenderableType], console: Console) -> int:

@@ -76,7 +76,8 @@ class Answers:
 
     `lengths` are how many tokens they have, `firsts` the first of each, and `tails` what follows a token that is not
     the draft in its place; `corrected` says that there was one, or that the function drafts by itself. `listed` says
-    that an answer was a list, or an array of one token or more, and `tuples` that all were tuples.
+    that an answer was a list, or an array of one token or more, `tuples` that all were tuples, and `told` that an
+    adapter said how many drafts an answer keeps.
     """
 
     lengths: set[int] = field(default_factory=set[int])
@@ -85,11 +86,13 @@ class Answers:
     corrected: bool = False
     listed: bool = False
     tuples: bool = True
+    told: bool = False
 
     def note(self, raw: Any, drafts: Text, emitted: Text) -> None:
         """Take in an answer, as it was and as tokens, to drafts in a row."""
         self.listed |= isinstance(raw, list | tuple) or bool(getattr(raw, "ndim", 0))
         self.tuples &= isinstance(raw, tuple)
+        self.told |= getattr(raw, "told", False)
         self.lengths.add(len(emitted))
         self.firsts.add(emitted[0])
         self.corrected |= not drafts
@@ -105,7 +108,7 @@ class Answers:
         A right chain emits 1 to L + 1 tokens. Padding makes all answers L + 1 long, and follows a corrected token; a
         pair may be how many drafts were accepted, and the token after them; a single number that token alone.
         """
-        if len(self.lengths) != 1 or not self.corrected:
+        if len(self.lengths) != 1 or not self.corrected or self.told:
             return ""
         length = next(iter(self.lengths))
         if length == lookahead + 1 and len(self.tails) == 1:

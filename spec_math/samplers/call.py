@@ -227,7 +227,9 @@ def not_understood(name: str, parameters: Sequence[str], unknown: Mapping[str, S
     said += f" understood; write an adapter (spec-math audit FILE:{name} --adapter ADAPTER.py), or a function of tokens"
     lines = [f"{key}={one}," for key, few in unknown.items() for one in few]
     said += ", target and draft that calls it with one of these lines for each"
-    return "\n    ".join([f"{said}; or give roles, as --roles {next(iter(unknown))}=target:", *lines])
+    name, few = next(iter(unknown.items()))
+    role = few[0].partition(".")[0] if few and few[0].startswith(("target", "draft", "prompt", "tokens")) else "none"
+    return "\n    ".join([f"{said}; or give roles, as --roles {name}={role}:", *lines])
 
 
 def choices(taken: Taken, free: Sequence[str] = NEEDED) -> tuple[str, ...]:
