@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import subprocess
@@ -60,6 +61,17 @@ def test_each_empty_region_carries_a_witness_and_no_proof_is_lost(theorem: Theor
     found = line(theorem)
     assert found.z3 == 0
     assert found.leaves > 0
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collection_of_cycles_is_as_it_was_after_a_certificate_is_written(enabled: bool) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        assert certified(*chosen(("SpecHub: lossless all distributions on 2",)))[1] is not None
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 def test_a_certificate_passes_the_checker_without_any_library(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -68,7 +69,15 @@ def certified(theorem: Theorem, **options: Any) -> tuple[Proof, dict[str, Any] |
     proof = prove(replace(theorem, statement=statement), tree=tree, **options)
     if proof and unknown:
         raise ValueError(f"the verdict {unknown[0]!r} of {theorem.name} names no program that a certificate could show")
-    return proof, _Writer(theorem, tree).document if proof else None
+    if not proof:
+        return proof, None
+    collects = gc.isenabled()
+    gc.disable()  # what was walked is large and without cycles, and would be looked through again and again
+    try:
+        return proof, _Writer(theorem, tree).document
+    finally:
+        if collects:
+            gc.enable()
 
 
 def saved(theorem: Theorem, place: File, **options: Any) -> Proof:
