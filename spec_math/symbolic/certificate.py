@@ -145,12 +145,14 @@ class _Reader(check_proof.Proof):
 
     def quotient(self, function: int, known: Any) -> Any:
         """Return what the checker does; what is so without facts is found once."""
-        if known:
-            return super().quotient(function, known)
         if function not in self.kept:
-            top, *others = super().quotient(function, known)
-            self.kept[function] = (whole(top), *others)
-        return self.kept[function]
+            top, divisors, _ = super().quotient(function, {})
+            self.kept[function] = whole(top), divisors
+        number, factors = self.document["functions"][function]
+        values: Any = (check_proof.fraction(number),)
+        for one, power in factors:
+            values = check_proof.product(values, known.get(key(self.polynomials[one]), check_proof.ANY), power)
+        return (*self.kept[function], check_proof.signs_of(values))
 
 
 class _Writer:
@@ -216,14 +218,16 @@ class _Writer:
             formulas = [self.function(value, known) for _, value in held.formulas.values()]
             for _, terms in self.checker.claims(coin, formulas, values):
                 top, _ = fact(self.checker.total(terms)[0], ())
-                if top and set(known_of(facts).get(key(top)) or ()) != {0}:
+                if top and set(known.get(key(top)) or ()) != {0}:
                     facts = self.narrowed(top, facts, {0})
+                    known = known_of(facts)
             coins = [zip(*self.document["coins"][at][1:], strict=True) for at in sorted(self.checker.tree(coin)[1])]
             for function, ends in dict.fromkeys((function, child is None) for own in coins for function, child in own):
-                signs = self.checker.quotient(function, known_of(facts))[2]
+                signs = self.checker.quotient(function, known)[2]
                 if not signs <= {0, 1} or (ends and signs != {0}):
                     for one, _ in self.document["functions"][function][1]:
                         facts = self.narrowed(self.checker.polynomials[one], facts, set())
+                        known = known_of(facts)
             nodes.append(["leaf", coin, formulas])
 
     def narrowed(self, top: Polynomial, facts: Facts, left: set[int]) -> Facts:
