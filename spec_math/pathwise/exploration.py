@@ -217,7 +217,7 @@ class Estimate:
     >>> told, seconds = [], iter([0.0, 4.0, 6.0, 8.0])
     >>> estimate = Estimate(told.append, lambda: next(seconds))
     >>> for paths in (10, 20, 30):
-    ...     estimate.at(paths, lambda: 0.01 * paths)
+    ...     _ = estimate.at(paths, lambda: 0.01 * paths)
     >>> told
     ['20 paths in 6 s hold 0.2 of the mass: about 100 paths and 30 s in all']
     """
