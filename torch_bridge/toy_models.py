@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ def logits_of(law: Any, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     return torch.tensor(np.asarray(asarray(law), dtype=np.float64)).log().to(dtype)
 
 
-@cache
+@lru_cache(1_024)
 def _kept_logits(row: tuple[Any, ...], dtype: torch.dtype, roll: int) -> torch.Tensor:
     return logits_of(row, dtype).roll(roll)
 

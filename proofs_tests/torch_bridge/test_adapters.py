@@ -16,7 +16,7 @@ from spec_math.cli import app  # noqa: E402
 from spec_math.pathwise.loading import load_sampler  # noqa: E402
 from spec_math.samplers.case import chain, position  # noqa: E402
 from spec_math.studies.audits.study import AuditRequest, adapter_file, open_names  # noqa: E402
-from spec_math.verdict import Lossy, Undecided  # noqa: E402
+from spec_math.verdict import Lossy, Reason, Undecided  # noqa: E402
 from torch_bridge import check_sampler  # noqa: E402
 from torch_bridge.adapters import adapter, emitted  # noqa: E402
 from torch_bridge.subject import subject_of  # noqa: E402
@@ -313,3 +313,14 @@ def test_a_count_that_an_adapter_tells_is_no_token() -> None:
     # The control: what looks like a number and a token, and nobody told, stays open.
     untold = adapter()(lambda tokens, target: tuple(keeps(tokens, target[1].flip(0))))
     assert isinstance(check_sampler(untold, *case, lookahead=2, horizon=2), Undecided)
+
+
+def test_a_mass_that_is_too_small_is_not_said_to_be_unseen_randomness() -> None:
+    found = check_sampler(
+        adapter()(lambda tokens, target: emitted((len(tokens), target[-1]), tokens, "count,law")),
+        [["1999/2000", "1/2000"], ["1/2", "1/2"]],
+        [["1/2", "1/2"]],
+        lookahead=1,
+    )
+    assert isinstance(found, Undecided)
+    assert (found.reason, "at least e^-7" in found.explanation) == (Reason.NOT_JUDGED, True)

@@ -92,10 +92,6 @@ def _file(root: Path, name: str) -> Path | None:
     return next((one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file()), None)
 
 
-def _of_one_file(root: Path, name: str) -> bool:
-    return root.joinpath(*name.split(".")).with_suffix(".py").is_file()
-
-
 @dataclass(frozen=True)
 class Loading:
     """The state while a file is loaded.
@@ -142,9 +138,9 @@ def load_module(root: Path, name: str, how: Loading | None = None) -> ModuleType
     parts = name.split(".")
     sys.path.insert(0, str(root))
     try:
-        beside = {one: f"{name.rpartition('.')[0]}.{one}".lstrip(".") for one in how.stubs}
-        own = [at for one in beside.items() for at in one if "." in one[0] or _of_one_file(root, at)]
-        given = {**{at: {} for at in own}, **how.given}
+        beside = (*how.stubs, *(f"{name.rpartition('.')[0]}.{one}".lstrip(".") for one in how.stubs))
+        files = {at for at in beside if (file := _file(root, at)) and file.stem != "__init__"}
+        given = {**{one: {} for one in beside if one in files or (one in how.stubs and "." in one)}, **how.given}
         with standing_in([one for one in how.stubs if "." not in one], given) as lend, _replacing(root, how.replaced):
             for depth in range(1, len(parts)):
                 parent = ".".join(parts[:depth])
@@ -167,7 +163,7 @@ def load_module(root: Path, name: str, how: Loading | None = None) -> ModuleType
         top = (error.name or "").partition(".")[0]
         folders = [at for above in (root, *root.parents)[:4] for at in (above, above / "src") if at != root]
         if top and (at := next((at for at in folders if _file(at, top) or (at / top).is_dir()), None)):
-            hint = f"; {top} lies in {at}: set PYTHONPATH={at}"
+            hint = f"; {top} lies in {at}: set PYTHONPATH={at}{hint}"
         raise ImportError(f"{name} cannot be imported: {error}{hint}", name=error.name) from error
     finally:
         sys.path.remove(str(root))
