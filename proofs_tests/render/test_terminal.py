@@ -95,6 +95,13 @@ def test_a_large_result_has_at_most_40_lines_and_says_what_is_left_out(size: tup
         assert said == whole
 
 
+def test_where_nothing_is_left_out_nothing_is_said_of_it() -> None:
+    """A finding alone may be longer than all that is to be shown."""
+    finding = "\n".join(f"line {n}" for n in range(2 * MOST))
+    assert "Left out here" not in printed(Result("f", "F", finding), 80, MOST)
+    assert "Left out here: 1 note." in printed(Result("f", "F", finding, (), (), (Note("word"),)), 80, MOST)
+
+
 def test_wrong_rows_are_shown_before_others() -> None:
     rows = tuple(Row((f"scheme {n}", n), "wrong" if n == 77 else "") for n in range(100))
     said = printed(
