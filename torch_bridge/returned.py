@@ -37,6 +37,10 @@ AFTER = ("bonus_token", "resample_token", "resampled_token", "corrected_token", 
 KEPT = ("accepted", "is_accepted", "accept")
 
 
+FEW = 4
+"""The readings of an answer that are shown."""
+
+
 class AnswerError(ExploreError):
     """An answer that is not understood: it says nothing of the function's random numbers."""
 
@@ -48,7 +52,8 @@ class UnreadError(AnswerError):
 
     def __init__(self, said: str, raw: Any, drafts: str = "tokens") -> None:
         self.readings = readings(raw, drafts)
-        super().__init__(f"{said}; in an adapter it is one of: {'; '.join(self.readings)}" if self.readings else said)
+        told = "; ".join(self.readings[:FEW])
+        super().__init__(f"{said}; in an adapter it is one of: {told}" if told else said)
 
 
 class Decided(tuple[int, ...]):
@@ -144,9 +149,9 @@ def emitted(raw: Any, tokens: Sequence[int], parts: str | Sequence[Part]) -> tup
     ((2, 0), (2, 2))
     """
     parts = parts_of(parts) if isinstance(parts, str) else parts
-    listed: list[Any] = [*raw] if isinstance(raw, tuple) else [raw]
-    if len(listed) == 1 and len(parts) > 1 and hasattr(listed[0], "reshape"):
-        listed = [*listed[0].reshape(-1)]
+    listed = [*_named(raw).values()] or ([*raw] if isinstance(raw, tuple) else [raw])
+    if len(listed) == 1 and len(parts) > 1 and (isinstance(raw, list) or hasattr(listed[0], "reshape")):
+        listed = raw if isinstance(raw, list) else [*listed[0].reshape(-1)]
     if len(listed) != len(parts):
         raise UnreadError(f"it returned {len(listed)} parts, where --returns names {len(parts)}", raw)
     found = dict(zip(parts, listed, strict=True))
@@ -166,20 +171,18 @@ def emitted(raw: Any, tokens: Sequence[int], parts: str | Sequence[Part]) -> tup
 
 
 def readings(raw: Any, drafts: str = "tokens") -> tuple[str, ...]:
-    """Return lines of an adapter of which one may read an answer, four at most, by what its parts look like.
+    """Return lines of an adapter of which one may read an answer, the likeliest first, by what its parts look like.
 
     The fields of a record that may be tokens come first. A function that drafts by itself counts no `drafts`.
 
     >>> readings((torch.tensor(0), 1, torch.tensor([0.5, 0.5])))[:2]
     ('return emitted(returned, tokens, "count,_,law")', 'return emitted(returned, tokens, "_,count,law")')
     """
-    record = is_dataclass(raw) or hasattr(raw, "_fields")
-    names = [one.name for one in fields(raw)] if is_dataclass(raw) else [*getattr(raw, "_fields", ())]
-    listed = [getattr(raw, one) for one in names] if record else [*raw] if isinstance(raw, tuple) else [raw]
-    value = "returned" if not record else f"({', '.join(f'returned.{one}' for one in names)},)"
-    rows = [name for name, part in zip(names, listed, strict=True) if _is_row(part)] if record else []
-    each = (parts for parts in product(*map(_may_be, listed)) if drafts == "tokens" or "count" not in parts)
-    read = [",".join(parts) for parts in each if sorted(part for part in parts if part != "_") in _ANSWERS]
+    named, scalars = _named(raw), isinstance(raw, list) and len(raw) == 2 and len(_may_be(raw[0])) > 2
+    listed = [*named.values()] or ([*raw] if isinstance(raw, tuple) or scalars else [raw])
+    each = (parts for parts in product(*map(_may_be, listed[:MOST])) if drafts != "()" or "count" not in parts)
+    read = [",".join([*parts, *"_" * len(listed[MOST:])]) for parts in each]
+    read = ["tokens"] * scalars + [text for text in read if _told(text) in _ANSWERS]
 
     def rank(text: str) -> tuple[bool, bool, int, bool]:
         parts = text.split(",")
@@ -187,8 +190,23 @@ def readings(raw: Any, drafts: str = "tokens") -> tuple[str, ...]:
         return "law" not in parts, {*parts} != {"tokens", "_"}, parts.count("_"), not {"count", "tokens"} & {*parts}
 
     read.sort(key=rank)
-    alone = [f"return before_padding(returned.{name})" for name in rows]
-    return (*alone, *(f'return emitted({value}, {drafts}, "{text}")' for text in read))[:4]
+    field = "returned[{!r}]" if isinstance(raw, Mapping) else "returned.{}"
+    rows = [field.format(name) for name, part in named.items() if _is_row(part)]
+    alone = [f"return before_padding({row})" for row in rows]
+    alone += [f"return generated({row}, prompt)" for row in rows if drafts == "()"]
+    return (*alone, *(f'return emitted(returned, {drafts}, "{text}")' for text in read))
+
+
+MOST = 6
+"""The parts of an answer, the first, that are told apart."""
+
+
+def _named(raw: Any) -> dict[str, Any]:
+    """Return the parts of a record or a mapping by their names; nothing of other answers."""
+    if isinstance(raw, Mapping):
+        return {str(name): part for name, part in raw.items()}
+    names = [one.name for one in fields(raw)] if is_dataclass(raw) else getattr(raw, "_fields", ())
+    return {name: getattr(raw, name) for name in names} if not isinstance(raw, type) else {}
 
 
 def _is_row(part: Any) -> bool:
@@ -241,13 +259,16 @@ def parts_of(text: str) -> tuple[Part, ...]:
     """
     said = [word.strip() for word in text.split(",")]
     found = tuple(known for word in said for known in get_args(Part) if known == word)
-    told = sorted(part for part in found if part != "_")
-    if len(found) != len(said) or told not in _ANSWERS:
+    if len(found) != len(said) or _told(",".join(said)) not in _ANSWERS:
         raise ValueError(
             "the parts of the return value are listed in order, with _ for a part to skip, as one of "
             f"{', '.join(repr(','.join(one)) for one in _ANSWERS)}; got {text!r}"
         )
     return found
+
+
+def _told(text: str) -> list[str]:
+    return sorted(part for part in text.split(",") if part != "_")
 
 
 _ANSWERS = (
@@ -286,9 +307,9 @@ def values_of(fn: Callable[..., Any], given: Sequence[str]) -> dict[str, Any]:
 
 def _of_record(raw: Any, tokens: Sequence[int]) -> Any:
     """Return the tokens that an object of somebody's class holds, read from its fields; other answers as they are."""
-    if not is_dataclass(raw) or isinstance(raw, type):
+    held = _named(raw)
+    if not held or isinstance(raw, tuple):
         return raw
-    held: dict[str, Any] = {one.name: getattr(raw, one.name) for one in fields(raw)}
     many, one = [name for name in MANY if name in held], [name for name in ONE if name in held]
     if len(many) == 1:
         after = [held[name] for name in AFTER if held.get(name) is not None]
@@ -325,8 +346,9 @@ def _tokens_in(raw: Any, drafts: str = "tokens") -> list[int]:
     array = isinstance(first, np.ndarray | torch.Tensor)
     rows: Any = first.tolist() if array else first
     if isinstance(rows, list | tuple):
-        listed: list[Any] = [*(rows[0] if len(rows) == 1 and isinstance(rows[0], list) else rows)]
-        if all(isinstance(one, int | np.integer) or getattr(one, "ndim", 1) == 0 for one in listed):
+        one_row = len(rows) == 1 and (isinstance(rows[0], list) or getattr(rows[0], "ndim", 0) == 1)
+        listed: list[Any] = [*(rows[0] if one_row else rows)]
+        if all(isinstance(one, int) or getattr(one, "ndim", 1) == 0 or "token" in _may_be(one) for one in listed):
             return [int(one) for one in listed]
     shown = f"{type(first).__name__} of {first.dtype} {list(first.shape)}" if array else type(raw).__name__
     raise UnreadError(f"it returned {shown}, in which no row of tokens is found", raw, drafts)

@@ -7,29 +7,33 @@ takes is read from its names, and said in the verdict; what is not understood is
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import islice, product
 from math import exp
+from multiprocessing import Pipe, get_context
+from time import monotonic
 from typing import Any, get_args
 
 import torch
 
 from spec_math.pathwise.followed import SOURCES
 from spec_math.samplers import subject
-from spec_math.samplers.call import Call, asking, listed_of, not_understood
+from spec_math.samplers.call import ALONE, Call, asking, listed_of, not_understood
+from spec_math.samplers.case import chain, position
 from spec_math.samplers.counts import checked_sampler
-from spec_math.samplers.generators import source_of
+from spec_math.samplers.judgement import judge
 from spec_math.samplers.signature import Signature, as_it_is
 from spec_math.samplers.subject import Numbers, Subject
 from spec_math.samplers.words import Given, Role, name_of, roles_of
-from spec_math.verdict import Verdict
+from spec_math.verdict import Undecided, Verdict
 from torch_bridge import adapters
 from torch_bridge.adapters import Adapter
 from torch_bridge.randomness.source import torch_source
-from torch_bridge.returned import DECISION, AnswerError, Decided, Told, UnreadError, parts_of, values_of
+from torch_bridge.returned import DECISION, FEW, AnswerError, Decided, Told, parts_of, readings, values_of
 from torch_bridge.ways import Way, opened, said, ways_of, written
 
 TYPES = ("float64", "float32", "float16", "bfloat16")
@@ -72,7 +76,7 @@ def subject_of(
     if ways and (found.call.unclear or only) and shape is None:
         return replace(ways[0], variants=tuple(ways[1:]))
     if found.call.unclear and (signature.takes or signature.open):
-        found = replace(found, written=partial(_tried, signature, known))
+        found = replace(found, written=partial(_written, "", signature, known))
         if signature.open and (known.values or {taken for _, taken in signature.takes} - {*get_args(Role)}):
             unclear = not_understood(found.call.name, listed_of(fn), opened(signature, ways_of(signature)[0], known))
             found = replace(found, call=replace(found.call, unclear=unclear))
@@ -136,7 +140,15 @@ def _way(found: Signature, way: Way, told: Told, grid: int | None) -> Subject:
     words, alike = said(found, way, told), said(found, replace(way, whole=False), told)
     made = _made(text, found)
     one = _subject(made, grid, words, way.dtype, getattr(found.fn, "__name__", "sampler"))
-    return replace(one, alike=alike, written=lambda: asking(text, _read(made) or ()))
+    return replace(one, alike=alike, written=partial(_written, text, found, told))
+
+
+def _written(text: str, found: Signature, told: Told, decided: bool) -> str:
+    return text if decided and text else _tried(found, told)
+
+
+def _as_judged(_: bool) -> str:
+    return "sampler = judged\n"
 
 
 def _made(text: str, found: Signature) -> Adapter:
@@ -146,15 +158,17 @@ def _made(text: str, found: Signature) -> Adapter:
 
 
 def _tried(found: Signature, told: Told) -> str:
-    """Return the text of the first way in which a function runs, with some choice for what is not understood of it."""
+    """Return the text of a way in which a function is lossless on a small case, or else of the first in which it runs.
+
+    Some choice is taken for what is not understood of it, and left open.
+    """
     ways = ways_of(found)
     text = written(found, ways[0], told)
     last = text.rpartition("    return ")[2].strip()
     # Where nothing has run it is not known whether models and drafts make a text or what follows it.
     texts = found.models and last.startswith("verified(")
-    unread = asking(text, (f"return {last}", "return generated(returned, prompt)") if texts else ())
-    if "while " in source_of(found.fn):  # which some choice may run for ever
-        return unread
+    unread, runs = asking(text, (f"return {last}", "return generated(returned, prompt)") if texts else ()), ""
+    end = monotonic() + LONG
     for way in ways:
         text, few = written(found, way, told), opened(found, way, told)
         for chosen in islice(product(*few.values()), 32):
@@ -162,27 +176,97 @@ def _tried(found: Signature, told: Told) -> str:
             for name, value in zip(few, chosen, strict=True):
                 line = f"{name.removeprefix('self.')}={value},"
                 filled = filled.replace(f"# {line}  # open", line, 1)
-            read = _read(_made(filled, found))
-            if read is not None:
-                return asking(text, read)
-    return unread
+            asked, lossless = _in_time(lambda text=text, filled=filled: _asked(text, filled, found, told))
+            for name, value in zip(few, chosen, strict=True):  # what was taken comes first
+                lines = [f"        # {name.removeprefix('self.')}={one},  # open" for one in few[name]]
+                before, first = "\n".join(lines), lines.pop(few[name].index(value))
+                asked = asked.replace(before, "\n".join([first, *lines]))
+            if lossless:
+                return asked
+            runs = runs or asked
+            if monotonic() > end:
+                return runs or unread
+    return runs or unread
 
 
-def _read(one: Adapter) -> tuple[str, ...] | None:
-    """Return what may read the answers of an adapter: nothing where they are read, and None where it raises."""
+LONG, EACH = 30.0, 5.0
+"""Seconds in which ways to call a function, and to read its answers, are tried, and those for each of them."""
+
+
+def _in_time(asked: Callable[[], tuple[str, bool]]) -> tuple[str, bool]:
+    """Return what a function returns, or nothing where it takes long: it has a process of its own, and may not end."""
+    here, there = Pipe(duplex=False)
+    process = get_context("fork").Process(target=lambda: there.send(asked()), daemon=True)
+    process.start()
+    there.close()
+    try:
+        return here.recv() if here.poll(EACH) else ("", False)
+    except EOFError:  # it broke off
+        return "", False
+    finally:
+        process.kill()
+
+
+SMALL = chain([["1/4", "3/4"], ["2/3", "1/3"], ["3/5", "2/5"]], [["1/2", "1/2"], ["1/3", "2/3"]])
+"""The case on which the readings of an answer are tried, each on so many paths at most."""
+
+PATHS, READINGS = 500, 16
+RETURN = re.compile(r"    return (.*)\n")
+
+
+def _asked(text: str, filled: str, found: Signature, told: Told) -> tuple[str, bool]:
+    """Return an adapter with lines that may read its answers, and whether one makes it lossless on a small case.
+
+    `filled` is the text that is run; "" is returned where it raises. The line that makes it lossless comes first, and
+    is filled in where nothing else is open.
+    """
+
+    def with_line(line: str) -> Adapter:
+        return _made(RETURN.sub(lambda _: f"    {line}\n", filled), found)
+
+    def verdict(line: str) -> Verdict:
+        one = with_line(line)
+        return judge(_subject(one, None, "", one.dtypes[0]), case, PATHS).verdict
+
+    last = RETURN.findall(filled)[-1]
+    own, drafts = (
+        f"return {last}",
+        "()" if last.startswith("generated") else "token[None]" if found.single else "tokens",
+    )
+    read = _read(with_line("return returned"), drafts)
+    if read is None:
+        return "", False
+    small = position(SMALL.target[0], SMALL.draft[0]) if found.single else SMALL
+    case = replace(small, heat=told.temperature)
+    by_default = verdict(own)
+    if by_default:
+        return text, True
+    right = [line for line in read if verdict(line)]
+    if right and filled == text:
+        line = f"{right[0]}  # of {len(read)} readings, the {'first' if right[1:] else 'only'} one {ALONE}"
+        return re.sub(r'@adapter\("float\d+"(, )?', "@adapter(", RETURN.sub(lambda _: f"    {line}\n", text)), True
+    if not right and not isinstance(by_default, Undecided):
+        return text, False
+    asked = asking(text, [*right, *(line for line in read if line not in right)][:FEW])
+    if right or filled != text:
+        return asked, bool(right)
+    none = f"    # With none of its {len(read)} readings it is lossless on a small case.\n    # return"
+    return asked.replace("    # return", none, 1), False
+
+
+def _read(one: Adapter, drafts: str) -> tuple[str, ...] | None:
+    """Return lines that may read what an adapter returns, from four runs of it; None where it raises."""
     rows = torch.tensor([[0.25, 0.75], [0.5, 0.5], [0.75, 0.25]], dtype=one.dtypes[0])
     run = _subject(one, None, "", one.dtypes[0]).fn
-    given = (rows, rows[:2].flip(0))
-    drafts = inspect.signature(one.fn).parameters.keys() & {"token", "tokens"}
-    single = "token" in drafts
-    for _ in range(4):
+    given = [1] if "token" in drafts and drafts != "tokens" else [(1, 0)] if drafts == "tokens" else []
+    lines: dict[str, None] = {}
+    for seed in range(4):
+        torch.manual_seed(seed)
         try:
-            _ = run(*([1] if single else [(1, 0)] if drafts else []), *given)
-        except UnreadError as error:
-            return tuple(line.replace(" tokens,", " token[None],") if single else line for line in error.readings)
+            lines |= dict.fromkeys(readings(run(*given, rows, rows[:2].flip(0)), drafts))
         except Exception:  # whatever it raises, it was not meant so
             return None
-    return ()
+    return tuple(lines)[:READINGS]
 
 
 def _subject(one: Adapter, grid: int | None, words: str, dtype: torch.dtype, name: str = "sampler") -> Subject:
@@ -209,7 +293,7 @@ def _subject(one: Adapter, grid: int | None, words: str, dtype: torch.dtype, nam
     call = Call(name_of(sampler), takes, len(takes), single)
     subject = Subject(sampler, call, numbers, (*SOURCES, torch_source), grid, said=words, alike=words, text=one.length)
     fixed, doubt = drafts and "draft" not in parameters, lambda: DECISION if refused == {True} else ""
-    return replace(subject, chain=not single, fixed=fixed, doubt=doubt, written=lambda: "sampler = judged\n")
+    return replace(subject, chain=not single, fixed=fixed, doubt=doubt, written=_as_judged)
 
 
 def rows_of(dtype: torch.dtype) -> Callable[[Any], torch.Tensor]:

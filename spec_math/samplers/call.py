@@ -232,6 +232,10 @@ def not_understood(name: str, parameters: Sequence[str], unknown: Mapping[str, S
     return "\n    ".join([f"{said}; or give roles, as --roles {name}={role}:", *lines])
 
 
+ALONE = "with which it is lossless on a small case"
+"""What is said in an adapter of the one line that reads an answer so."""
+
+
 def choices(taken: Taken, free: Sequence[str] = NEEDED) -> tuple[str, ...]:
     """Return what a parameter may be meant to take, where that is not known and some roles are free.
 

@@ -67,7 +67,8 @@ class Subject:
     `chain` that it drafts several tokens in a row; `fixed` that it takes drafts and no law of them, judged for
     each of them; `text` that it is told how long a text to return, which is then of one length.
     `doubt` says, after a walk, what else all answers may be than tokens;
-    ways that are `alike` cannot differ in their law. `written` writes an adapter's function sampler, which calls it so.
+    ways that are `alike` cannot differ in their law. `written` writes an adapter's function sampler, which calls it so
+    where that decides, and else in the way that does.
     """
 
     fn: Callable[..., Any]
@@ -86,7 +87,7 @@ class Subject:
     alike: str = ""
     watched: bool = True
     variants: tuple[Subject, ...] = ()
-    written: Callable[[], str] | None = None
+    written: Callable[[bool], str] | None = None
 
     @property
     def shape(self) -> Shape:

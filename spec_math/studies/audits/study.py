@@ -18,7 +18,7 @@ from spec_math.files.whole import check_writable, write_whole
 from spec_math.pathwise.exploration import EVERY, LOGGER
 from spec_math.pathwise.loading import load_sampler
 from spec_math.result import Note, Result
-from spec_math.samplers.call import MEANING, asking
+from spec_math.samplers.call import ALONE, MEANING, asking
 from spec_math.samplers.case import FEWER, Case, chain, default, position, smaller
 from spec_math.samplers.counts import Counted, judge_counts
 from spec_math.samplers.judgement import Judgement
@@ -133,8 +133,11 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
             text = adapter_file(request, found.last)
         write_whole(request.adapter, text)
         still = open_names(text)
-        read = not isinstance(found.verdict, Undecided) or found.verdict.reason is not Reason.NOT_JUDGED
-        cure = "It is complete" if read else "It has no open line, and has to be mended by hand"
+        cure = (
+            "It is complete"
+            if _judged(found.last) or ALONE in text
+            else "It has no open line, and has to be mended by hand"
+        )
         cure = f"It is open for {listed(still)}: uncomment one line for each" if still else cure
         notes.append(Note(f"The adapter {request.adapter} was written. {cure}: spec-math audit {request.adapter}"))
     if request.test is not None and test:
@@ -239,7 +242,7 @@ def adapter_file(request: AuditRequest, found: Judgement) -> str:
     """Return a file of Python that calls a sampler as it was called, with lines to uncomment for what is open."""
     subject, file = found.subject, request.adapter or Path("adapter.py")
     if subject.written is not None:
-        text = subject.written()
+        text = subject.written(_judged(found))
     else:
         call, taken = subject.call, [role for _, role in subject.call.takes]
         roles = ", ".join(role for role in MEANING if role in taken)
@@ -262,10 +265,14 @@ def adapter_file(request: AuditRequest, found: Judgement) -> str:
     )
 
 
+def _judged(found: Judgement) -> bool:
+    return not isinstance(found.verdict, Undecided) or found.verdict.reason is not Reason.NOT_JUDGED
+
+
 def _questions(found: Judgement, text: str) -> tuple[str, ...]:
     """Return lines of which one may read what a sampler returns, where a verdict is open for that."""
     subject, verdict, fault = found.subject, found.verdict, found.walk.fault
-    if not isinstance(verdict, Undecided) or verdict.reason is not Reason.NOT_JUDGED or subject.call.unclear:
+    if not isinstance(verdict, Undecided) or _judged(found) or subject.call.unclear or ALONE in text:
         return ()
     value = text.rpartition("    return ")[2].partition("\n")[0]
     if fault is not None and fault.kind == "refusal":
