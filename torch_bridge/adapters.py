@@ -21,6 +21,7 @@ import torch
 
 from spec_math.pathwise.tape import GivenKey as GivenKey
 from spec_math.samplers.signature import bound as bound
+from spec_math.samplers.signature import initialised as initialised
 from spec_math.samplers.signature import judged_at as judged_at
 from spec_math.samplers.signature import made, record_of
 from torch_bridge.returned import before_padding as before_padding
@@ -29,6 +30,7 @@ from torch_bridge.returned import generated as generated
 from torch_bridge.returned import values_of as values_of
 from torch_bridge.returned import verified as verified
 from torch_bridge.toy_models import Form, TableModel
+from torch_bridge.toy_models import TableTokenizer as TableTokenizer
 
 
 @dataclass(frozen=True)

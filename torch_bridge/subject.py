@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -26,7 +27,7 @@ from spec_math.samplers.call import ALONE, Call, asking, listed_of, not_understo
 from spec_math.samplers.case import chain, position
 from spec_math.samplers.counts import checked_sampler
 from spec_math.samplers.judgement import judge
-from spec_math.samplers.signature import Signature, as_it_is
+from spec_math.samplers.signature import Signature, as_it_is, initial, own_attributes
 from spec_math.samplers.subject import Numbers, Subject
 from spec_math.samplers.words import Given, Role, name_of, roles_of
 from spec_math.verdict import Undecided, Verdict
@@ -70,7 +71,7 @@ def subject_of(
     found = replace(found, sources=(*SOURCES, torch_source))
     known = told or Told()
     only = plain != said or known != Told()
-    signature = as_it_is(fn, said, known.values)
+    signature = _initialised(fn, said, known) or as_it_is(fn, said, known.values)
     meant = ways_of(signature) if numbers is None and signature.whole else []
     ways = [_way(signature, way, known, grid) for way in meant]
     if ways and (found.call.unclear or only) and shape is None:
@@ -95,6 +96,28 @@ def subject_of(
     if subject.names(fn, "torch"):
         return replace(found, numbers=single, others=(double, found.numbers, *found.others))
     return replace(found, others=(*found.others, single, double))
+
+
+def _initialised(fn: Callable[..., Any], said: Mapping[str | int, Given], told: Told) -> Signature | None:
+    """Return a method with what its object's `__init__` takes, where an object that is made so has all it looks for."""
+    if not initial(fn):
+        return None
+    found = as_it_is(fn, said, told.values, initialised=True)
+    text, few = written(found, ways_of(found)[0], told), opened(found, ways_of(found)[0], told)
+    few = {name: lines for name, lines in few.items() if name.startswith("self.")}
+
+    def made() -> tuple[str, bool]:
+        for chosen in islice(product(*few.values()), 8):
+            one = _made(
+                re.sub(r"    returned = (.|\n)*", "    return method.__self__\n", _filled(text, few, chosen)), found
+            )
+            with suppress(Exception):
+                rows = torch.tensor([[0.5, 0.5]] * 3, dtype=one.dtypes[0])
+                mine = one.fn(*[rows] * len(inspect.signature(one.fn).parameters))
+                return "", all(hasattr(mine, name.removeprefix("self.")) for name in own_attributes(fn))
+        return "", False
+
+    return found if _in_time(made)[1] else None
 
 
 def told_subject_of(told: tuple[Sequence[str], str | None, str | None], fn: Callable[..., Any], *args: Any) -> Subject:
@@ -172,11 +195,8 @@ def _tried(found: Signature, told: Told) -> str:
     for way in ways:
         text, few = written(found, way, told), opened(found, way, told)
         for chosen in islice(product(*few.values()), 32):
-            filled = text
-            for name, value in zip(few, chosen, strict=True):
-                line = f"{name.removeprefix('self.')}={value},"
-                filled = filled.replace(f"# {line}  # open", line, 1)
-            asked, lossless = _in_time(lambda text=text, filled=filled: _asked(text, filled, found, told))
+            filled = _filled(text, few, chosen)
+            asked, lossless = _in_time(partial(_asked, text, filled, found, told)) or ("", False)
             for name, value in zip(few, chosen, strict=True):  # what was taken comes first
                 lines = [f"        # {name.removeprefix('self.')}={one},  # open" for one in few[name]]
                 before, first = "\n".join(lines), lines.pop(few[name].index(value))
@@ -189,20 +209,28 @@ def _tried(found: Signature, told: Told) -> str:
     return runs or unread
 
 
+def _filled(text: str, few: Iterable[str], chosen: Iterable[str]) -> str:
+    """Return an adapter with a value chosen for each name that is open."""
+    for name, value in zip(few, chosen, strict=True):
+        line = f"{name.removeprefix('self.')}={value},"
+        text = text.replace(f"# {line}  # open", line, 1)
+    return text
+
+
 LONG, EACH = 30.0, 5.0
 """Seconds in which ways to call a function, and to read its answers, are tried, and those for each of them."""
 
 
-def _in_time(asked: Callable[[], tuple[str, bool]]) -> tuple[str, bool]:
-    """Return what a function returns, or nothing where it takes long: it has a process of its own, and may not end."""
+def _in_time(asked: Callable[[], Any]) -> Any:
+    """Return what a function returns, or None where it takes long: it has a process of its own, and may not end."""
     here, there = Pipe(duplex=False)
     process = get_context("fork").Process(target=lambda: there.send(asked()), daemon=True)
     process.start()
     there.close()
     try:
-        return here.recv() if here.poll(EACH) else ("", False)
+        return here.recv() if here.poll(EACH) else None
     except EOFError:  # it broke off
-        return "", False
+        return None
     finally:
         process.kill()
 

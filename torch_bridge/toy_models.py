@@ -161,6 +161,51 @@ class TableModel:
         return iter((torch.zeros(1, dtype=self.dtype),))
 
 
+class TableTokenizer:
+    """A tokenizer whose texts are tokens themselves: of whatever it is given it makes one prompt [1, n].
+
+    Made of the prompt. No token ends a text.
+
+    >>> tokenizer = TableTokenizer(torch.tensor([[0, 1]]))
+    >>> tokenizer("a text", return_tensors="pt").input_ids.tolist(), tokenizer.encode("a text")
+    ([[0, 1]], [0, 1])
+    >>> tokenizer.decode(torch.tensor([[0, 1, 1]]), skip_special_tokens=True)
+    [0, 1, 1]
+    """
+
+    eos_token_id = pad_token_id = bos_token_id = 1 << 20
+
+    def __init__(self, prompt: torch.Tensor) -> None:
+        self.prompt = prompt
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        """Return the prompt [1, n], and a mask of ones, by key or by attribute."""
+        return _Encoded(input_ids=self.prompt, attention_mask=torch.ones_like(self.prompt))
+
+    def encode(self, *_: Any, return_tensors: str | None = None, **__: Any) -> Any:
+        """Return the prompt as a list, or [1, n] where tensors are asked for."""
+        return self.prompt if return_tensors else self.prompt[0].tolist()
+
+    def decode(self, ids: Any, *_: Any, **__: Any) -> list[int]:
+        """Return tokens as a list."""
+        return torch.as_tensor(ids).reshape(-1).tolist()
+
+    def batch_decode(self, rows: Any, *_: Any, **__: Any) -> list[list[int]]:
+        """Return rows of tokens as lists."""
+        return [self.decode(row) for row in rows]
+
+
+class _Encoded(dict[str, torch.Tensor]):
+    def __getattr__(self, name: str) -> torch.Tensor:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def to(self, *_: Any, **__: Any) -> _Encoded:
+        return self
+
+
 class TableOutput:
     """An answer with .logits and .past_key_values, which can be indexed as a tuple of the two."""
 

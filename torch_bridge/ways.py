@@ -140,7 +140,8 @@ def written(found: Signature, way: Way, told: Told) -> str:
     if found.has("places"):
         text += [f"    {one}_model(prompt, input_pos=torch.arange(prompt.shape[1]))" for one in models]
     if method:
-        text += ["    method = bound(", "        judged,  # an object that was not initialised", *lines[True], "    )"]
+        how = ("initialised", "by its __init__") if found.initialised else ("bound", "that was not initialised")
+        text += [f"    method = {how[0]}(", f"        judged,  # an object {how[1]}", *lines[True], "    )"]
     text += [f"    returned = {'method' if method else 'judged'}(", *lines[False], "    )", f"    return {back}"]
     return "\n".join(text) + "\n"
 
@@ -258,6 +259,9 @@ _GIVEN: dict[Taken, tuple[str, str]] = {
     "metadata": ("how requests are sampled", "{metadata}"),
     "generator": ("{made} of each call", "{made}"),
     "key": ("a key", "GivenKey((0,))"),
+    "size": ("the number of tokens", "target.shape[-1]"),
+    "device": ("the processor", '"cpu"'),
+    "tokenizer": ("a tokenizer whose texts are tokens", "TableTokenizer(prompt)"),
     "none": ("None", "None"),
 }
 """What is given by what a parameter takes, in words and as an adapter writes it."""

@@ -37,7 +37,17 @@ NEVER: tuple[Taken, ...] = ("coin", *get_args(Unknown))
 ASKED: tuple[Taken, ...] = ("processor", "metadata", "cumulative", "none", *NEVER)
 """What is given only where it is required."""
 
-MANY: tuple[Taken, ...] = ("temperature", "end", "none", "lookahead", "sampling", "greedy")
+MANY: tuple[Taken, ...] = (
+    "temperature",
+    "end",
+    "none",
+    "lookahead",
+    "sampling",
+    "greedy",
+    "size",
+    "device",
+    "tokenizer",
+)
 """What more than one parameter may take."""
 
 
@@ -116,13 +126,15 @@ def _by_type(fn: Callable[..., Any], one: inspect.Parameter) -> Taken | None:
 class Signature:
     """A function with what each of its parameters takes, by name; `values` are those that the caller told.
 
-    `open` are the parameters, and the attributes of its object, that are not understood.
+    `open` are the parameters, and the attributes of its object, that are not understood. Where the object is
+    `initialised`, the parameters of its `__init__` stand in place of its attributes.
     """
 
     fn: Callable[..., Any]
     takes: tuple[tuple[str, Taken], ...]
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
     open: tuple[tuple[str, Taken], ...] = ()
+    initialised: bool = False
 
     def has(self, *kinds: Taken) -> bool:
         """Say whether a parameter takes one of some kinds."""
@@ -134,7 +146,7 @@ class Signature:
 
     def annotation(self, name: str) -> str:
         """Return how a parameter is annotated, as text."""
-        one = parameters_of(self.fn).get(name)
+        one = (parameters_of(self.fn) | initial(self.fn)).get(name)
         return "" if one is None else written(one.annotation)
 
     @property
@@ -175,16 +187,22 @@ class Signature:
 
 
 def as_it_is(
-    fn: Callable[..., Any], told: Mapping[str | int, Given], values: Mapping[str, Any] | None = None
+    fn: Callable[..., Any],
+    told: Mapping[str | int, Given],
+    values: Mapping[str, Any] | None = None,
+    initialised: bool = False,
 ) -> Signature:
     """Return what is given to a function that takes models, logits or batches, and what of it is not understood.
 
-    `told` and `values` are told by the caller.
+    `told` and `values` are told by the caller. A method's object is `initialised`, or has attributes set from outside.
     """
     takes: dict[str, Taken] = {}
     unknown: dict[str, Taken] = {}
-    parameters, values = named_in(fn), values or {}
-    for name, taken in read(fn, told, own_attributes(fn)).items():
+    first = initial(fn) if initialised else {}
+    own: dict[str, Taken] = {name: taken_by(name.removeprefix("self.")) for name in first}
+    own = own if initialised else own_attributes(fn)
+    parameters, values = named_in(fn) | first, values or {}
+    for name, taken in read(fn, told, own).items():
         taken = "tokens" if taken == "made" else taken
         one = parameters.get(name, inspect.Parameter("own", inspect.Parameter.KEYWORD_ONLY))
         required, is_none = one.default is one.empty, one.default is None
@@ -196,6 +214,8 @@ def as_it_is(
         made = taken == "generator" and generator_for(fn, name)
         by_default = taken in ("target", "draft", "tokens") and not (required or is_none)
         of_object = name.startswith("self.") and taken not in OF_OBJECTS
+        if of_object and not required:
+            continue
         if (taken in NEVER and not optional and not made) or by_default or of_object:
             unknown[name] = taken
         else:
@@ -206,10 +226,13 @@ def as_it_is(
         masses: dict[Taken, Taken] = {"target": "target mass", "draft": "draft mass"}
         single = [name for name in takes if name.rpartition("_")[2] in ("prob", "p", "probability")]
         takes |= {name: masses.get(takes[name], takes[name]) for name in single}
-    return Signature(fn, tuple(takes.items()), values, tuple(unknown.items()))
+    return Signature(fn, tuple(takes.items()), values, tuple(unknown.items()), initialised)
 
 
-OF_OBJECTS: tuple[Taken, ...] = ("target model", "draft model", "lookahead", "temperature", "sampling", "greedy", "end")
+OF_OBJECTS: tuple[Taken, ...] = (
+    *("target model", "draft model", "lookahead", "temperature", "sampling", "greedy", "end"),
+    *("size", "device", "tokenizer"),
+)
 """What a method may find in its object."""
 
 
@@ -241,6 +264,27 @@ def own_attributes(fn: Callable[..., Any]) -> dict[str, Taken]:
         seen |= dict.fromkeys(used)
         ahead += [one for name in used if isinstance(one := getattr(kind, name, None), FunctionType)]
     return {f"self.{name}": taken_by(name) for name in seen if name != "device" and not hasattr(kind, name)}
+
+
+def initial(fn: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of the `__init__` of a method's class, as self.x; none where it has no own one."""
+    kind = _class_of(fn) if is_method(fn) else object
+    found = named_in(kind.__init__) if isinstance(kind.__init__, FunctionType) else {}
+    return {f"self.{name}": one for name, one in found.items() if name != "self"}
+
+
+def initialised(fn: Callable[..., Any], **given: Any) -> Callable[..., Any]:
+    """Return a method bound to an object of its class that was made by its `__init__` of these parameters.
+
+    >>> class Engine:
+    ...     def __init__(self, limit):
+    ...         self.most = limit + 1
+    ...     def verify(self):
+    ...         return self.most
+    >>> initialised(Engine.verify, limit=1)()
+    2
+    """
+    return getattr(_class_of(fn)(**given), fn.__name__)
 
 
 def bound(fn: Callable[..., Any], **attributes: Any) -> Callable[..., Any]:
@@ -279,7 +323,7 @@ def judged_at(
 
 def _class_of(fn: Any) -> Any:
     owner = fn.__qualname__.rpartition("<locals>.")[2].rpartition(".")[0]
-    found = getattr(fn, "__globals__", {}).get(owner)
+    found = getattr(inspect.unwrap(fn), "__globals__", {}).get(owner)
     return found if isinstance(found, type) else type(owner or "Object", (), {fn.__name__: fn})
 
 

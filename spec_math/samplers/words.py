@@ -19,7 +19,8 @@ _OfLaws = Literal["target logs", "draft logs", "target mass", "draft mass", "tar
 _OfDrafts = Literal["bonus", "candidates", "candidate logits", "lookahead", "cumulative"]
 _OfModels = Literal["target model", "draft model", "prompt", "token", "places", "places end", "cache", "length", "end"]
 _Settings = Literal["temperature", "sampling", "greedy", "key", "metadata", "processor", "none"]
-Given = Literal[Role, _OfLaws, _OfDrafts, _OfModels, _Settings]
+_OfSizes = Literal["size", "device", "tokenizer"]
+Given = Literal[Role, _OfLaws, _OfDrafts, _OfModels, _Settings, _OfSizes]
 """What a caller may tell; "none" is for a parameter that is left to its default, or takes None."""
 
 Unknown = Literal["drafts", "made", "logits", "model", "input", "prefix", "uniforms", "seed", "generator", "self", ""]
@@ -42,9 +43,12 @@ MODEL = {"model", "models", "net", "network", "lm", "llm"}
 TOKS = {"toks", "tokens", "ids", "token"}
 MADE = {"gen", "generated", "proposed", "speculated", "speculative", "draft", "drafted"}
 PREFIX = {"prefix", "context", "history"}
+HOW_MANY = {"num", "n", "k", "len", "length", "steps", "count", "size", "depth", "window"}
+AHEAD = DRAFT | {"drafts", "spec", "speculate", "speculative", "speculation", "lookahead"}
 
 _BY_WORD: dict[Taken, set[str]] = {
-    "input": {"past", "cache", "kv", "tokenizer", "mask", "prompt", "hidden", "forward", "input"},
+    "tokenizer": {"tokenizer"},
+    "input": {"past", "cache", "kv", "mask", "prompt", "hidden", "forward", "input"},
     "prefix": PREFIX,
     "uniforms": {"uniform", "uniforms", "u", "us", "noise", "coins", "rand"},
     "seed": {"seed"},
@@ -58,7 +62,10 @@ _NAMES: dict[Taken, str] = {
     "coin": "coin",
     "drafts": "drafts",
     "candidates": "candidates",
-    "prompt": "input_ids prompt prefix inputs context prompt_ids context_ids input_tokens inp",
+    "prompt": "input_ids prompt prefix inputs context prompt_ids context_ids prefix_ids input_tokens prompt_tokens "
+    "context_tokens prefix_tokens inp",
+    "size": "vocab_size vocabulary_size n_vocab",
+    "device": "device device_type",
     "token": "token",
     "places": "input_pos",
     "places end": "input_pos_maxp1",
@@ -66,8 +73,7 @@ _NAMES: dict[Taken, str] = {
     "max_returned_tokens num_tokens",
     "cache": "past_key_values past kv_cache past_kv",
     "end": "eos_token_id eos_tokens_id pad_token_id stop_token_id eos_id pad_id",
-    "lookahead": "gamma lookahead speculative_k num_draft_tokens num_speculative_tokens n_draft num_drafts draft_len "
-    "draft_length spec_len speculate_k num_assistant_tokens max_spec_len",
+    "lookahead": "gamma lookahead num_assistant_tokens max_spec_len",
     "cumulative": "cu_num_draft_tokens",
     "sampling": "do_sample do_sampling use_sampling",
     "greedy": "greedy use_greedy",
@@ -94,6 +100,8 @@ def taken_by(name: str) -> Taken:
         return _BY_NAME[name.strip("_")]
     if words & {"temperature", "temp"}:
         return "temperature"
+    if words & HOW_MANY and words & AHEAD and words <= HOW_MANY | AHEAD | {"max", "tokens"}:
+        return "lookahead"
     side = side_of(name)
     if words & LOGS:
         plain = words <= LOGS | TARGET | SMALL | LAW
