@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from itertools import product
 from typing import Any
 
@@ -14,7 +15,7 @@ from spec_math.samplers.call import choices
 from spec_math.samplers.generators import generator_for, source_of
 from spec_math.samplers.signature import Signature, by_default, is_method
 from spec_math.samplers.subject import names
-from spec_math.samplers.words import Taken, taken_by
+from spec_math.samplers.words import LAW, Taken, taken_by, words_in
 from torch_bridge.returned import Told
 from torch_bridge.toy_models import Form
 
@@ -160,7 +161,14 @@ def _count(said: str, many: str, numpy: bool) -> str:
 
 def _choices(found: Signature, name: str, taken: Taken) -> tuple[str, ...]:
     kind = found.annotation(name)
+    if (own := _dataclass_of(found.fn, kind)) is not None:
+        heat = ", ".join(f"{one.name}={{heat}}" for one in fields(own) if taken_by(one.name) == "temperature")
+        return (f'''values_of(judged, ["{name}={own.__name__}({heat})"])["{name}"]''', "None")
     used = dict.fromkeys(re.findall(rf"\b{re.escape(name)}\.([a-z]\w*)", source_of(found.fn)))
+    keys = dict.fromkeys(re.findall(rf"\b{re.escape(name)}(?:\[|\.get\()['\"](\w+)", source_of(found.fn)))
+    if keys and taken == "":
+        inner = (f'"{one}": {_GIVEN.get(taken_by(one), ("", "..."))[1]}' for one in keys)
+        return (f"{{{{{', '.join(inner)}}}}}", "None")
     if used and not any(hasattr(torch.Tensor, one) for one in used) and taken in ("", "drafts"):
         inner = {one: _GIVEN.get(taken_by(one), ("", "..."))[1] for one in used}
         return (f"SimpleNamespace({', '.join(f'{one}={value}' for one, value in inner.items())})", "None")
@@ -172,9 +180,21 @@ def _choices(found: Signature, name: str, taken: Taken) -> tuple[str, ...]:
     sides = {name: not any(kind.startswith(name) for _, kind in found.takes) for name in ("target", "draft")}
     sides["tokens"] = not (found.given_drafts or found.has("draft model"))
     free = [name for name in sides if sides[name]] if not name.startswith("self.") else []
+    if taken == "" and found.given_drafts and words_in(name) & LAW:
+        free = ["draft[range(len(tokens)), tokens]", *free]
     if taken == "" and found.models and not found.has("prompt"):
         free = ["prompt"]
     return tuple(_LAID.get(one, one.replace("len(tokens)", "{many}")) for one in choices(taken, free))
+
+
+def _dataclass_of(fn: Any, annotation: str) -> type | None:
+    """Return the dataclass of options of an annotation, if a function's module has it and it is made of nothing."""
+    name = annotation.removeprefix("<class '").rstrip("'>").rpartition(".")[2]
+    found = getattr(inspect.unwrap(fn), "__globals__", {}).get(name)
+    if not (isinstance(found, type) and is_dataclass(found)):
+        return None
+    required = [one for one in fields(found) if one.default is MISSING and one.default_factory is MISSING]
+    return None if required else found
 
 
 _LAID = {
@@ -262,6 +282,10 @@ _GIVEN: dict[Taken, tuple[str, str]] = {
     "size": ("the number of tokens", "target.shape[-1]"),
     "device": ("the processor", '"cpu"'),
     "tokenizer": ("a tokenizer whose texts are tokens", "TableTokenizer(prompt)"),
+    "top k": ("no limit", "0"),
+    "top p": ("no limit", "1.0"),
+    "counter": ("a count", "0"),
+    "list": ("a list", "[]"),
     "none": ("None", "None"),
 }
 """What is given by what a parameter takes, in words and as an adapter writes it."""

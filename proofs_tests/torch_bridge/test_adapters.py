@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from torch_bridge.subject import subject_of  # noqa: E402
 
 CHAIN = chain([["1/2", "1/2"], ["1/4", "3/4"]], [["3/4", "1/4"]])
 ONE = position(["1/4", "3/4"], ["1/2", "1/2"])
+TWO_TOKENS = chain([["1/4", "3/4"], ["2/3", "1/3"]], [["1/2", "1/2"]])
+TWO_ROUNDS = chain([["1/4", "3/4"], ["2/3", "1/3"], ["3/5", "2/5"]], [["1/2", "1/2"], ["1/3", "2/3"]])
 
 HEAD = """import torch
 from dataclasses import dataclass
@@ -136,13 +139,7 @@ SHAPES: dict[str, tuple[str, str, tuple[str, str], Any, list[str]]] = {
     "logits of a name that says no side": ("verify", LOGITS, WRONG, CHAIN, ["verify_logits=target.log(),"]),
     "(best, count, law)": ("verify", LAW, WRONG, CHAIN, ['return emitted(returned, tokens, "_,count,law")']),
     "(tokens, length)": ("verify", LENGTH, WRONG, CHAIN, ['return emitted(returned, tokens, "tokens,length")']),
-    "a record's fields": (
-        "verify",
-        FIELD,
-        WRONG,
-        CHAIN,
-        ['return emitted(returned, tokens, "count,token,_")'],
-    ),
+    "a record's fields": ("verify", FIELD, WRONG, CHAIN, ['return emitted(returned, tokens, "count,token,_")']),
     "an index or None": (
         "verify",
         INDEX,
@@ -202,6 +199,144 @@ def test_a_right_sampler_is_lossless_by_its_adapter_and_a_wrong_one_lossy(tmp_pa
         assert type(found.verdict).__name__ == verdict, found.verdict
         if not lines:
             assert adapter_of(tmp_path, shape, changed)[1].law == found.law
+
+
+ENGINE = """
+from abc import ABC, abstractmethod
+
+class Engine(ABC):
+    def __init__(self, target_model, draft_model, tokenizer, gamma=4, temperature=1.0, device="cuda"):
+        self.big, self.small, self.tok = target_model.to(device), draft_model.to(device), tokenizer
+        self.ahead, self.heat, self.rounds, self.seen = gamma, temperature, 0, []
+
+    @abstractmethod
+    def load(self): ...
+
+    @torch.no_grad()
+    def generate(self, prompt, max_new_tokens):
+        ids = self.tok(prompt, return_tensors="pt").input_ids
+        end = ids.shape[1] + max_new_tokens
+        while ids.shape[1] < end and self.tok.eos_token_id not in ids[0]:
+            text, q, x = ids, [], []
+            for _ in range(self.ahead):
+                q.append((self.small(text).logits[0, -1] / self.heat).softmax(-1))
+                x.append(torch.multinomial(q[-1], 1))
+                text = torch.cat([text, x[-1][None]], 1)
+            p = (self.big(text).logits[0, -self.ahead - 1:] / self.heat).softmax(-1)
+            kept = next((n for n in range(self.ahead) if rand(1) >= p[n, x[n]] / q[n][x[n]]), self.ahead)
+            law = residual(p[kept], q[kept]) if kept < self.ahead else p[-1]
+            self.rounds += 1
+            self.seen.append(kept)
+            ids = torch.cat([ids, *[one[None] for one in x[:kept]], torch.multinomial(law, 1)[None]], 1)
+        return self.tok.decode(ids[0], skip_special_tokens=True), self.rounds
+"""
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_an_object_is_made_by_its_init_where_that_gives_all_it_looks_for(tmp_path: Path, changed: bool) -> None:
+    wrong = "residual(p[kept], q[kept]) if", "p[kept] if"
+    (tmp_path / "engine.py").write_text(HEAD + (ENGINE.replace(*wrong) if changed else ENGINE))
+    request = AuditRequest(f"{tmp_path / 'engine.py'}:Engine.generate", adapter=tmp_path / "adapter.py")
+    found = judge(subject_of(load_sampler(request.place).value), TWO_TOKENS)
+    assert type(found.verdict).__name__ == ("Lossy" if changed else "Lossless"), found.verdict
+    text = adapter_file(request, found)
+    assert "initialised(" in text
+    assert open_names(text) == []
+
+
+ATTRIBUTES = ENGINE.replace(
+    "self.big, self.small", 'open("weights")\n        self.target_model, self.draft_model'
+).replace("self.small(", "self.draft_model(")
+ATTRIBUTES = ATTRIBUTES.replace("self.big(", "self.target_model(").replace("self.ahead", "self.options.gamma")
+ATTRIBUTES = ATTRIBUTES.replace("self.heat", "self.options.temp")
+
+
+def test_an_object_that_cannot_be_made_is_given_what_it_looks_for(tmp_path: Path) -> None:
+    """Of a class that is abstract and loads weights, a method finds models, counts, lists and options in its object."""
+    (tmp_path / "engine.py").write_text(HEAD + ATTRIBUTES)
+    request = AuditRequest(f"{tmp_path / 'engine.py'}:Engine.generate", adapter=tmp_path / "adapter.py")
+    text = adapter_file(request, judge(subject_of(load_sampler(request.place).value), TWO_TOKENS))
+    assert open_names(text) == ["tok", "options"]
+    lines = "rounds=0,", "seen=[],", "# options=SimpleNamespace(gamma=len(target) - 1, temp=1.0),  # open"
+    assert all(line in text for line in lines), text
+
+
+PARTS = """
+@dataclass
+class Options:
+    temperature: float = 0.5
+    top_p: float = 1.0
+
+def verify(draft_ids, verify_logits, q_token_probs: "torch.Tensor | None", q_logits, how, options: Options):
+    p = (verify_logits / options.temperature).softmax(-1)
+    for n, x in enumerate(draft_ids):
+        if not how.get("do_sample", False) or rand(1) >= p[n, x] / q_token_probs[n]:
+            return int(torch.multinomial(residual(p[n], q_logits[n].softmax(-1)), 1)), n
+    return int(torch.multinomial(p[-1], 1)), len(draft_ids)
+"""
+
+
+def test_of_what_is_open_the_first_lines_make_it_lossless(tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text(HEAD + PARTS)
+    request = AuditRequest(f"{tmp_path / 'engine.py'}:verify", adapter=tmp_path / "adapter.py")
+    text = adapter_file(request, judge(subject_of(load_sampler(request.place).value), CHAIN))
+    assert "With the first line of each name it is lossless on a small case." in text
+    for name in open_names(text):
+        text = re.sub(rf"# ({name}\b.*)  # open", r"\1", text, count=1)
+    lines = "q_token_probs=draft[range(len(tokens)), tokens],", 'how={"do_sample": True},', "Options(temperature=1.0)"
+    assert all(line in text for line in lines), text
+    (tmp_path / "adapter.py").write_text(text)
+    for changed, verdict in (
+        (PARTS, "Lossless"),
+        (PARTS.replace("residual(p[n], q_logits[n].softmax(-1))", "p[n]"), "Lossy"),
+    ):
+        (tmp_path / "engine.py").write_text(HEAD + changed)
+        found = judge(subject_of(load_sampler(f"{tmp_path / 'adapter.py'}:sampler").value), CHAIN)
+        assert type(found.verdict).__name__ == verdict, found.verdict
+
+
+ANSWERS = {
+    "a list of a number and a token": ("[n, t]", "count,token"),
+    "a dictionary": ('{"rate": 0.5, "n": n, "next": t}', "_,count,token"),
+    "a record with a number before": ("Told(9, n, t, 0.5)", "_,count,token,_"),
+    "drafts that may be none, a number, a token": ("(x[:n], n, t)", "tokens,_,token"),
+    "a list of tensors of one, which needs no line": ("([one[None] for one in [*x[:n], t]], {})", ""),
+}
+ANSWERED = """
+@dataclass
+class Told:
+    proposed: int
+    n: int
+    t: int
+    rate: float
+
+def verify(draft_tokens, target_probs, draft_probs):
+    p, q, x = target_probs[0], draft_probs[0], draft_tokens[0]
+    n = next((n for n in range(len(x)) if rand(1) >= p[n, x[n]] / q[n, x[n]]), len(x))
+    t = torch.multinomial(residual(p[n], q[n]) if n < len(x) else p[-1], 1)[0]
+    return {}
+"""
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_is_read_in_the_way_that_makes_it_lossless(tmp_path: Path, name: str) -> None:
+    answer, read = ANSWERS[name]
+    (tmp_path / "engine.py").write_text(HEAD + ANSWERED.replace("{}", answer))
+    request = AuditRequest(f"{tmp_path / 'engine.py'}:verify", adapter=tmp_path / "adapter.py")
+    text = adapter_file(request, judge(subject_of(load_sampler(request.place).value), TWO_ROUNDS))
+    line = f'return emitted(returned, tokens, "{read}")  # of ' if read else "return verified(returned, tokens)\n"
+    assert line in text
+    assert open_names(text) == []
+
+
+def test_a_choice_that_never_ends_is_left_alone(tmp_path: Path) -> None:
+    source = LOGITS.replace("verify_logits)", "verify_logits, alpha)").replace(
+        "    p, q", "    while alpha == 1.0: pass\n    p, q", 1
+    )
+    (tmp_path / "engine.py").write_text(HEAD + source.replace("residual", "alpha and residual"))
+    request = AuditRequest(f"{tmp_path / 'engine.py'}:verify", adapter=tmp_path / "adapter.py")
+    text = adapter_file(request, judge(subject_of(load_sampler(request.place).value), CHAIN))
+    assert open_names(text) == ["verify_logits", "alpha"]
 
 
 def test_the_command_writes_an_adapter_says_what_is_open_and_judges_it(tmp_path: Path) -> None:

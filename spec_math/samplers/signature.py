@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 from spec_math.pathwise.loading import load_sampler
 from spec_math.samplers.generators import generator_for, source_of
 from spec_math.samplers.words import (
+    LAW,
     LOGS,
     SMALL,
     TARGET,
@@ -34,7 +35,7 @@ from spec_math.samplers.words import (
 NEVER: tuple[Taken, ...] = ("coin", *get_args(Unknown))
 """What is not given to a function that is called as it is."""
 
-ASKED: tuple[Taken, ...] = ("processor", "metadata", "cumulative", "none", *NEVER)
+ASKED: tuple[Taken, ...] = ("processor", "metadata", "cumulative", "none", "top k", "top p", *NEVER)
 """What is given only where it is required."""
 
 MANY: tuple[Taken, ...] = (
@@ -211,6 +212,7 @@ def as_it_is(
         if not required and (taken in ASKED or (taken in ("end", "bonus") and is_none)):
             continue
         optional = taken in NEVER and re.search(r"\bNone\b|\bOptional\b", written(one.annotation))
+        optional = optional and not (required and words_in(name) & (LAW | LOGS))
         made = taken == "generator" and generator_for(fn, name)
         by_default = taken in ("target", "draft", "tokens") and not (required or is_none)
         of_object = name.startswith("self.") and taken not in OF_OBJECTS
@@ -231,7 +233,7 @@ def as_it_is(
 
 OF_OBJECTS: tuple[Taken, ...] = (
     *("target model", "draft model", "lookahead", "temperature", "sampling", "greedy", "end"),
-    *("size", "device", "tokenizer"),
+    *("size", "device", "tokenizer", "top k", "top p", "counter", "list"),
 )
 """What a method may find in its object."""
 
@@ -255,15 +257,22 @@ def own_attributes(fn: Callable[..., Any]) -> dict[str, Taken]:
     """
     if not is_method(fn):
         return {}
-    kind, ahead, seen = _class_of(fn), [fn], dict.fromkeys(["device"])
+    kind, ahead, seen, every = _class_of(fn), [fn], dict.fromkeys(["device"]), ""
     while ahead:
         source = source_of(ahead.pop())
         if not source:
             return {"self.state": "self"}
+        every += source
         used = [one for one in re.findall(r"\bself\.(\w+)", source) if one not in seen]
         seen |= dict.fromkeys(used)
         ahead += [one for name in used if isinstance(one := getattr(kind, name, None), FunctionType)]
-    return {f"self.{name}": taken_by(name) for name in seen if name != "device" and not hasattr(kind, name)}
+    found: dict[str, Taken] = {}
+    for name in seen:
+        if name != "device" and not hasattr(kind, name):
+            counted = re.search(rf"\bself\.{name} [+-]= ", every) is not None
+            kept: Taken = "list" if f"self.{name}.append(" in every else taken_by(name)
+            found[f"self.{name}"] = "counter" if counted else kept
+    return found
 
 
 def initial(fn: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -324,7 +333,12 @@ def judged_at(
 def _class_of(fn: Any) -> Any:
     owner = fn.__qualname__.rpartition("<locals>.")[2].rpartition(".")[0]
     found = getattr(inspect.unwrap(fn), "__globals__", {}).get(owner)
-    return found if isinstance(found, type) else type(owner or "Object", (), {fn.__name__: fn})
+    if not isinstance(found, type):
+        return type(owner or "Object", (), {fn.__name__: fn})
+    if inspect.isabstract(found):
+        found: Any = type(found)(owner, (found,), {})
+        found.__abstractmethods__ = frozenset()  # what is abstract is not asked for
+    return found
 
 
 Held = Literal["token", "log", "mass", "draft's log", "draft's mass"]

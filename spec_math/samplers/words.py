@@ -19,7 +19,7 @@ _OfLaws = Literal["target logs", "draft logs", "target mass", "draft mass", "tar
 _OfDrafts = Literal["bonus", "candidates", "candidate logits", "lookahead", "cumulative"]
 _OfModels = Literal["target model", "draft model", "prompt", "token", "places", "places end", "cache", "length", "end"]
 _Settings = Literal["temperature", "sampling", "greedy", "key", "metadata", "processor", "none"]
-_OfSizes = Literal["size", "device", "tokenizer"]
+_OfSizes = Literal["size", "device", "tokenizer", "top k", "top p", "counter", "list"]
 Given = Literal[Role, _OfLaws, _OfDrafts, _OfModels, _Settings, _OfSizes]
 """What a caller may tell; "none" is for a parameter that is left to its default, or takes None."""
 
@@ -43,6 +43,7 @@ MODEL = {"model", "models", "net", "network", "lm", "llm"}
 TOKS = {"toks", "tokens", "ids", "token"}
 MADE = {"gen", "generated", "proposed", "speculated", "speculative", "draft", "drafted"}
 PREFIX = {"prefix", "context", "history"}
+OPTIONS = {"args", "kwargs", "config", "cfg", "params", "options", "settings"}
 HOW_MANY = {"num", "n", "k", "len", "length", "steps", "count", "size", "depth", "window"}
 AHEAD = DRAFT | {"drafts", "spec", "speculate", "speculative", "speculation", "lookahead"}
 
@@ -66,6 +67,8 @@ _NAMES: dict[Taken, str] = {
     "context_tokens prefix_tokens inp",
     "size": "vocab_size vocabulary_size n_vocab",
     "device": "device device_type",
+    "top k": "top_k topk",
+    "top p": "top_p topp",
     "token": "token",
     "places": "input_pos",
     "places end": "input_pos_maxp1",
@@ -96,6 +99,8 @@ def taken_by(name: str) -> Taken:
     ('draft logs', 'target model', 'draft model', 'cache')
     """
     words, law = words_in(name), bool(words_in(name) & LAW)
+    if words & OPTIONS:
+        return ""
     if name.strip("_") in _BY_NAME:
         return _BY_NAME[name.strip("_")]
     if words & {"temperature", "temp"}:
