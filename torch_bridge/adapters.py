@@ -24,6 +24,7 @@ from spec_math.samplers.signature import bound as bound
 from spec_math.samplers.signature import initialised as initialised
 from spec_math.samplers.signature import judged_at as judged_at
 from spec_math.samplers.signature import made, record_of
+from spec_math.samplers.signature import ticking as ticking
 from torch_bridge.returned import before_padding as before_padding
 from torch_bridge.returned import emitted as emitted
 from torch_bridge.returned import generated as generated

@@ -27,7 +27,7 @@ from spec_math.samplers.call import ALONE, Call, asking, listed_of, not_understo
 from spec_math.samplers.case import chain, position
 from spec_math.samplers.counts import checked_sampler
 from spec_math.samplers.judgement import judge
-from spec_math.samplers.signature import Signature, as_it_is, initial, own_attributes
+from spec_math.samplers.signature import Signature, as_it_is, initial, own_attributes, ticking
 from spec_math.samplers.subject import Numbers, Subject
 from spec_math.samplers.words import Given, Role, name_of, roles_of
 from spec_math.verdict import Undecided, Verdict
@@ -91,6 +91,7 @@ def subject_of(
         )
     if found.shape == "tokens":
         found = replace(found, variants=tuple(ways))
+        found = replace(found, written=partial(_written, "", signature, known) if ways else found.written)
     if numbers in subject.NUMBERS or (numbers is None and found.shape == "verifier"):
         return found
     if numbers is not None:
@@ -170,7 +171,7 @@ def _way(found: Signature, way: Way, told: Told, grid: int | None) -> Subject:
 
 
 def _written(text: str, found: Signature, told: Told, decided: bool) -> str:
-    return text if decided and text else _tried(found, told)
+    return text if decided else _tried(found, told)
 
 
 def _as_judged(_: bool) -> str:
@@ -254,7 +255,7 @@ def _asked(text: str, filled: str, found: Signature, told: Told) -> tuple[str, b
     """
 
     def with_line(line: str) -> Adapter:
-        return _made(RETURN.sub(lambda _: f"    {line}\n", filled), found)
+        return _made(RETURN.sub(lambda _: f"    {line}\n", filled), replace(found, fn=ticking(found.fn)))
 
     def verdict(line: str) -> Verdict:
         return judge(subject_of(with_line(line)), case, PATHS).verdict
@@ -274,7 +275,7 @@ def _asked(text: str, filled: str, found: Signature, told: Told) -> tuple[str, b
     case = replace(small, heat=told.temperature)
     by_default = verdict(own)
     if by_default:
-        return text, True
+        return RETURN.sub(lambda _: f"    {own}  # the usual reading, {ALONE}\n", text), True
     right = [line for line in read if verdict(line)]
     if right and filled == text:
         line = f"{right[0]}  # of {len(read)} readings, the {'first' if right[1:] else 'only'} one {ALONE}"

@@ -329,6 +329,34 @@ def test_an_answer_is_read_in_the_way_that_makes_it_lossless(tmp_path: Path, nam
     assert open_names(text) == []
 
 
+TIMED = """
+import time
+
+def verify(draft_tokens, target_probs, draft_probs):
+    begun, p, q, x = time.perf_counter(), target_probs[0], draft_probs[0], draft_tokens[0]
+    n = next((n for n in range(len(x)) if rand(1) >= p[n, x[n]] / q[n, x[n]]), len(x))
+    t = torch.multinomial(residual(p[n], q[n]) if n < len(x) else p[-1], 1)[0]
+    return n, t, round(n / (time.perf_counter() - begun), 2)
+"""
+
+
+def test_a_clock_that_measures_is_taken_to_tick_and_one_that_decides_is_not_judged(tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text(HEAD + TIMED)
+    request = AuditRequest(f"{tmp_path / 'engine.py'}:verify", adapter=tmp_path / "adapter.py")
+    found = judge(subject_of(load_sampler(request.place).value), CHAIN)
+    assert (found.verdict.reason, "ticking(judged)" in str(found.verdict)) == (Reason.RANDOMNESS_NOT_SEEN, True)
+    text = adapter_file(request, found)
+    assert "judged = ticking(judged)  # " in text
+    (tmp_path / "adapter.py").write_text(text)
+    for changed, verdict in (
+        (TIMED, "Lossless"),
+        (TIMED.replace("[n, x[n]]), len", "[n, x[n]] + begun), len"), "Undecided"),
+    ):
+        (tmp_path / "engine.py").write_text(HEAD + changed)
+        found = judge(subject_of(load_sampler(f"{tmp_path / 'adapter.py'}:sampler").value), CHAIN)
+        assert type(found.verdict).__name__ == verdict, found.verdict
+
+
 def test_a_choice_that_never_ends_is_left_alone(tmp_path: Path) -> None:
     source = LOGITS.replace("verify_logits)", "verify_logits, alpha)").replace(
         "    p, q", "    while alpha == 1.0: pass\n    p, q", 1

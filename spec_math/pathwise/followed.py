@@ -234,8 +234,9 @@ def _check_seen(tape: Tape, error: BaseException | None) -> None:
     unseen = tuple(tape.unseen)
     if unseen:
         clocks = [name.removeprefix("time.") for name in unseen if name.startswith("time.")]
-        stopped = f"class time: {' = '.join(clocks)} = staticmethod(float)"
-        cure = f"; if it only measures time, stop the clock: --replace 'import time=>{stopped}'" * bool(clocks)
+        stopped = f"'import time=>class time: {' = '.join(clocks)} = staticmethod(float)'"
+        cure = f"; if it only measures time, --replace {stopped}, or in an adapter judged = ticking(judged)"
+        cure *= bool(clocks)
         raise UnseenRandomnessError(
             f"the function draws from what explore does not follow: {'; '.join(unseen)}{cure}", unseen
         ) from error

@@ -13,6 +13,7 @@ from types import FunctionType
 from typing import Any, Literal, get_args
 
 from spec_math.pathwise.loading import load_sampler
+from spec_math.pathwise.time_readings import ticking as ticking
 from spec_math.samplers.generators import generator_for, source_of
 from spec_math.samplers.words import (
     LAW,

@@ -241,9 +241,8 @@ def _studied(found: Judgement, request: AuditRequest, progress: Progress) -> tup
 def adapter_file(request: AuditRequest, found: Judgement) -> str:
     """Return a file of Python that calls a sampler as it was called, with lines to uncomment for what is open."""
     subject, file = found.subject, request.adapter or Path("adapter.py")
-    if subject.written is not None:
-        text = subject.written(_judged(found))
-    else:
+    text = "" if subject.written is None else subject.written(_judged(found))
+    if not text:
         call, taken = subject.call, [role for _, role in subject.call.takes]
         roles = ", ".join(role for role in MEANING if role in taken)
         numbers = next((key for key, one in NUMBERS.items() if one.name == subject.numbers.name), subject.numbers.name)
@@ -255,18 +254,20 @@ def adapter_file(request: AuditRequest, found: Judgement) -> str:
     if place.rpartition(":")[0].endswith(".py"):
         place = Path(os.path.relpath(place, file.parent)).as_posix()
     given = f", given=given({packages})" if packages else ""
-    blocks = "from spec_math.samplers.signature import bound, judged_at"
-    blocks = "from torch_bridge.adapters import *" if subject.written or re.search("torch|emitted", text) else blocks
+    timed = f"judged = {TICKING}  # only measures time, it is taken\n" * (TICKING in str(found.verdict))
+    blocks = f"from spec_math.samplers.signature import bound, judged_at{', ticking' * bool(timed)}"
+    blocks = "from torch_bridge.adapters import *" if re.search("torch|emitted|@adapter", text) else blocks
     imports = "from spec_math.field.stand_ins import given\n" * bool(packages)
     return (
         f"# The sampler {request.place}, judged by: spec-math audit {file.name}\n"
         f"{imports}{blocks}\n\n"
-        f'judged = judged_at(__file__, "{place}", {request.stubs}, {request.replaced}{given})\n\n\n{text}'
+        f'judged = judged_at(__file__, "{place}", {request.stubs}, {request.replaced}{given})\n{timed}\n\n{text}'
     )
 
 
 def _judged(found: Judgement) -> bool:
-    return not isinstance(found.verdict, Undecided) or found.verdict.reason is not Reason.NOT_JUDGED
+    open_for = Reason.NOT_JUDGED, Reason.RANDOMNESS_NOT_SEEN
+    return not isinstance(found.verdict, Undecided) or found.verdict.reason not in open_for
 
 
 def _questions(found: Judgement, text: str) -> tuple[str, ...]:
@@ -282,6 +283,9 @@ def _questions(found: Judgement, text: str) -> tuple[str, ...]:
         parts = "count,token" if found.walk.misread else "_,token", "tokens"
         return tuple(f'return emitted(returned, tokens, "{one}")' for one in parts)
     return (f"return {value}  # called in another way it is lossy",) * ("lossless, called as" in verdict.explanation)
+
+
+TICKING = "ticking(judged)"
 
 
 def open_names(text: str) -> list[str]:
