@@ -91,7 +91,7 @@ def subject_of(
         )
     if found.shape == "tokens":
         found = replace(found, variants=tuple(ways))
-        found = replace(found, written=partial(_written, "", signature, known) if ways else found.written)
+        found = replace(found, written=partial(_written, None, signature, known) if ways else found.written)
     if numbers in subject.NUMBERS or (numbers is None and found.shape == "verifier"):
         return found
     if numbers is not None:
@@ -170,8 +170,12 @@ def _way(found: Signature, way: Way, told: Told, grid: int | None) -> Subject:
     return replace(one, alike=alike, written=partial(_written, text, found, told))
 
 
-def _written(text: str, found: Signature, told: Told, decided: bool) -> str:
-    return text if decided else _tried(found, told)
+def _written(text: str | None, found: Signature, told: Told, decided: bool) -> str:
+    """Return an adapter's text, or "" where a plain call serves as well, as it does where there is no `text`."""
+    if decided:
+        return text or ""
+    tried = _tried(found, told)
+    return tried if text is not None or ALONE in tried else ""
 
 
 def _as_judged(_: bool) -> str:
@@ -261,12 +265,11 @@ def _asked(text: str, filled: str, found: Signature, told: Told) -> tuple[str, b
         return judge(subject_of(with_line(line)), case, PATHS).verdict
 
     last = RETURN.findall(filled)[-1]
-    own, drafts = (
-        f"return {last}",
-        "()" if last.startswith("generated") else "token[None]" if found.single else "tokens",
-    )
-    read = _read(with_line("return returned"), drafts)
-    if read is None:
+    own, given = f"return {last}", "token[None]" if found.single else "tokens"
+    drafts = "()" if last.startswith("generated") else given
+    answers = _answers(with_line("return returned"), drafts)
+    read = list(dict.fromkeys(line for raw in answers for line in readings(raw, drafts)))[:READINGS]
+    if not answers:
         return "", False
     targets, drafted = SMALL
     # A text takes more paths than a round.
@@ -280,7 +283,7 @@ def _asked(text: str, filled: str, found: Signature, told: Told) -> tuple[str, b
     if right and filled == text:
         line = f"{right[0]}  # of {len(read)} readings, the {'first' if right[1:] else 'only'} one {ALONE}"
         return re.sub(r'@adapter\("float\d+"(, )?', "@adapter(", RETURN.sub(lambda _: f"    {line}\n", text)), True
-    if not right and not isinstance(by_default, Undecided):
+    if not right and (not isinstance(by_default, Undecided) or _answers(with_line(own), drafts)):
         return text, False
     asked = asking(text, [*right, *(line for line in read if line not in right)][:FEW])
     if right or filled != text:
@@ -289,19 +292,17 @@ def _asked(text: str, filled: str, found: Signature, told: Told) -> tuple[str, b
     return asked.replace("    # return", none, 1), False
 
 
-def _read(one: Adapter, drafts: str) -> tuple[str, ...] | None:
-    """Return lines that may read what an adapter returns, from four runs of it; None where it raises."""
+def _answers(one: Adapter, drafts: str) -> list[Any]:
+    """Return what an adapter returns in four runs; nothing where it raises."""
     rows = torch.tensor([[0.25, 0.75], [0.5, 0.5], [0.75, 0.25]], dtype=one.dtypes[0])
     run = _subject(one, None, "", one.dtypes[0]).fn
-    given = [1] if "token" in drafts and drafts != "tokens" else [(1, 0)] if drafts == "tokens" else []
-    lines: dict[str, None] = {}
-    for seed in range(4):
-        torch.manual_seed(seed)
-        try:
-            lines |= dict.fromkeys(readings(run(*given, rows, rows[:2].flip(0)), drafts))
-        except Exception:  # whatever it raises, it was not meant so
-            return None
-    return tuple(lines)[:READINGS]
+    given = [1] if drafts == "token[None]" else [(1, 0)] if drafts == "tokens" else []
+    found: list[Any] = []
+    with suppress(Exception):  # whatever it raises, it was not meant so
+        for seed in range(4):
+            torch.manual_seed(seed)
+            found.append(run(*given, rows, rows[:2].flip(0)))
+    return found if len(found) == 4 else []
 
 
 def _subject(one: Adapter, grid: int | None, words: str, dtype: torch.dtype, name: str = "sampler") -> Subject:
