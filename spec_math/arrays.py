@@ -124,6 +124,16 @@ def as_laws(target: Any, draft: Any) -> tuple[Array, Array]:
     return first, second
 
 
+def copied(x: Array) -> Array:
+    """Return a copy of an array, as NumPy makes it or torch.
+
+    >>> law = exact(["1/4", "3/4"])
+    >>> copied(law).tolist() == law.tolist(), copied(law) is law
+    (True, False)
+    """
+    return x.copy() if isinstance(x, np.ndarray) else x.clone()
+
+
 def count(value: Any, name: str = "k") -> int:
     """Return a count as an int: a whole number of at least 1.
 
