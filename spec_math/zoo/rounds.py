@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, exact, proportional_to
-from spec_math.block_level import block, chain
+from spec_math.block_level import block, chain, without_replacement
 from spec_math.chance import Coin
 from spec_math.distribution import normalised, residual_of, restricted
 from spec_math.masses import FlipAndDraw
@@ -169,13 +169,7 @@ def _chain(given: Laws, text: Text, coin: Callable[[int], Any]) -> Text:
 
 def _tree(given: Laws, text: Text, coin: Callable[[int], Any]) -> Text:
     """M53: two siblings behind the text, each tested with the coin of its place."""
-    law, draft = given.target(text), given.draft(text)
-    for place in (len(text), len(text) + 1):
-        x = _pick(random.random(), draft)
-        if coin(place) < ratio(law, draft, x):
-            return (x, _pick(random.random(), given.target((*text, x))))
-        law, draft = residual_of(law, draft), restricted(draft, np.arange(len(draft)) != x)
-    return (_pick(random.random(), law),)
+    return without_replacement.generate(_Placed(coin, len(text)), given.target, given.draft, text, (2,))
 
 
 THREE = laws(["1/6", "1/3", "1/2"], ["1/2", "1/6", "1/3"])
