@@ -104,6 +104,24 @@ def stored_law(values: Any, name: str = "distribution") -> Array:
     return rows
 
 
+def named_law(values: Any, name: str = "distribution") -> Array:
+    """Check values [..., V] as `stored_law` does, with errors that all begin with a name.
+
+    Raises:
+        ValueError, TypeError: as `law`.
+
+    >>> named_law([True], "prefix (0,)")
+    Traceback (most recent call last):
+    TypeError: prefix (0,): True is not a mass; write 1 or 0
+    """
+    try:
+        return stored_law(values, name)
+    except (TypeError, ValueError) as error:
+        if str(error).startswith(name):
+            raise
+        raise type(error)(f"{name}: {error}") from error
+
+
 def as_laws(target: Any, draft: Any) -> tuple[Array, Array]:
     """Check two laws of one call: both laws, of one number type and one shape [..., V].
 
@@ -122,6 +140,16 @@ def as_laws(target: Any, draft: Any) -> tuple[Array, Array]:
             f"target and draft must have one shape; target has {tuple(first.shape)}, draft has {tuple(second.shape)}"
         )
     return first, second
+
+
+def copied(x: Array) -> Array:
+    """Return a copy of an array, as NumPy makes it or torch.
+
+    >>> law = exact(["1/4", "3/4"])
+    >>> copied(law).tolist() == law.tolist(), copied(law) is law
+    (True, False)
+    """
+    return x.copy() if isinstance(x, np.ndarray) else x.clone()
 
 
 def count(value: Any, name: str = "k") -> int:

@@ -9,9 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from spec_math.arrays import Array, as_laws, asarray, count, divided_in_float64, is_exact, storage, sum_gap
+from spec_math.arrays import Array, as_laws, asarray, copied, count, divided_in_float64, is_exact, storage, sum_gap
 from spec_math.chance import Coin
 from spec_math.every_path import BUDGET, OFTEN, UNREPEATED, UNWALKED, Walked, repeats, standing_still, walk
 from spec_math.float_allowance import UNIT as UNIT
@@ -229,10 +227,10 @@ class _Question:
 
         def program(coin: Coin) -> Any:
             drafts.clear()
-            drafts.append(draw(coin, _copy(draft), k))
+            drafts.append(draw(coin, copied(draft), k))
             # Fresh copies: a verifier that writes into its laws must not spoil the next path.
             return verify(
-                coin if self.bits is None else _noting(coin, self.bits), drafts[0], _copy(target), _copy(draft)
+                coin if self.bits is None else _noting(coin, self.bits), drafts[0], copied(target), copied(draft)
             )
 
         def said(error: BaseException) -> str:
@@ -345,7 +343,3 @@ def raised_in_words(error: BaseException, where: str) -> str:
     file = code.co_filename.rpartition("/")[2]
     place = f"{code.co_name}, {file}, line {traceback.tb_lineno}"
     return f"its code fails with {type(error).__name__} in {place}: {error} ({where})"
-
-
-def _copy(x: Array) -> Array:
-    return x.copy() if isinstance(x, np.ndarray) else x.clone()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from spec_math.arrays import Array, count, positive_part
@@ -51,11 +51,8 @@ def verify(coin: Coin, tokens: Tokens, targets: Sequence[Any], drafts: Sequence[
     """
     t, d = chain.checked_rows(tokens, targets, drafts)
     weights, left = weighed(tokens, t, d)
-    accepted = 0
-    for place in range(1, len(tokens)):
-        if coin.flip(_chance(weights[place], left[place].sum())):
-            accepted = place
-    if coin.flip(weights[-1]):
+    accepted = last_kept(coin, chances(weights, left))
+    if accepted == len(tokens):
         return tuple(tokens) if len(t) == len(tokens) else (*tokens, coin.draw(t[-1]))
     # Where nothing is left, w t ≤ d holds everywhere and hence w = 1 and t = d: a later coin accepts, up to rounding.
     return (*tokens[:accepted], coin.draw(normalised(left[accepted], t[accepted])))
@@ -75,6 +72,32 @@ def weighed(tokens: Tokens, targets: Sequence[Array], drafts: Sequence[Array]) -
     return weights, left
 
 
+def chances(weights: Sequence[Any], left: Sequence[Array]) -> Iterator[Any]:
+    """Yield the chance that each position 1..L accepts, by what `weighed` returns: ρ/(ρ + 1 − w), and w at the last.
+
+    At 0/0 a later coin accepts whatever this one says, so that it may as well accept.
+
+    >>> from spec_math.arrays import exact
+    >>> [str(chance) for chance in chances([1, exact("1/2"), exact("1/4")], [None, exact(["1/6", "1/3"])])]
+    ['1/2', '1/4']
+    """
+    for weight, rest in zip(weights[1:-1], left[1:], strict=True):
+        mass = rest.sum()
+        decided = mass + (1 - weight)
+        yield mass / decided if decided > 0 else weight
+    yield weights[-1]
+
+
+def last_kept(coin: Coin, chances: Iterable[Any]) -> int:
+    """Toss a coin for each position 1..L, in order, and return the LAST position that accepts, or 0.
+
+    >>> from spec_math.chance import replay
+    >>> replay(lambda coin: last_kept(coin, [0.5, 0.5, 0.5]), [0.1, 0.2, 0.9])
+    2
+    """
+    return max((place for place, chance in enumerate(chances, 1) if coin.flip(chance)), default=0)
+
+
 def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int) -> Any:
     """Return the expected number of tokens per target call, 1 + Σ_s M(s), by walking prefixes.
 
@@ -92,9 +115,3 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
     laws = Conditionals(target_model, draft_model, prefix)
     one = laws.target().sum() * 0 + 1
     return one + chain.accepted_below(laws, count(lookahead, "lookahead"), (), (one, one))
-
-
-def _chance(weight: Any, left: Any) -> Any:
-    """Return ρ/(ρ + 1 − w); at 0/0 a later coin accepts whatever this one says, so that it may as well accept."""
-    decided = left + (1 - weight)
-    return left / decided if decided > 0 else weight

@@ -38,11 +38,20 @@ def draw(coin: Coin, laws: Conditionals, lookahead: int) -> Tokens:
     Raises:
         TypeError, ValueError: lookahead is not a positive integer.
     """
-    tokens: Tokens = ()
-    for _ in range(count(lookahead, "lookahead")):
+    return continued(coin, laws, (), count(lookahead, "lookahead"))
+
+
+def continued(coin: Coin, laws: Conditionals, start: Tokens, length: int) -> Tokens:
+    """Let the draft continue a path to `length` tokens, or to the end token.
+
+    >>> from spec_math.chance import replay
+    >>> laws = Conditionals(lambda prefix: ["1/2", "1/2"], lambda prefix: ["1/2", "1/2"], ())
+    >>> replay(lambda coin: continued(coin, laws, (1,), 3), [0.1, 0.7])
+    (1, 0, 1)
+    """
+    tokens = start
+    while len(tokens) < length and not laws.ends(tokens):
         tokens = (*tokens, coin.draw(laws.draft(tokens)))
-        if laws.ends(tokens):
-            break
     return tokens
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from spec_math.arrays import Array, check_same_number_type, is_exact, stored_law
+from spec_math.arrays import Array, check_same_number_type, is_exact, named_law
 from spec_math.language.model import Model, check_prefix
 
 Made = TypeVar("Made")
@@ -98,12 +98,7 @@ def conditional(model: Model, prefix: tuple[int, ...], size: int | None = None, 
     except Exception as error:
         error.add_note(f"raised by the {role} model when asked for the distribution after the prefix {prefix}")
         raise
-    try:
-        row = stored_law(values, name)
-    except (TypeError, ValueError) as error:
-        if str(error).startswith(name):
-            raise
-        raise type(error)(f"{name}: {error}") from error
+    row = named_law(values, name)
     if row.ndim != 1:
         raise ValueError(f"{name}: one distribution [V] is needed; got the shape {tuple(row.shape)}")
     if size is not None and len(row) != size:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
-from spec_math.arrays import is_exact
+from spec_math.arrays import copied, is_exact
 from spec_math.certificates.paths import Certificate
 from spec_math.certificates.tree import Claim, Noting
 from spec_math.chance import Enumerating
@@ -70,9 +70,9 @@ def position_certificate(
     fixed = (verifier.drafts or k) if own else k
 
     def program(coin: Noting) -> Any:
-        drafts = draw(coin, _copy(draft), k)
+        drafts = draw(coin, copied(draft), k)
         coin.give(drafts)
-        return verify(coin, drafts, _copy(target), _copy(draft))
+        return verify(coin, drafts, copied(target), copied(draft))
 
     def fault(token: Any) -> str | None:
         return None if is_index(token) and 0 <= token < len(target) else f"emitted {token!r}, which is no token"
@@ -88,10 +88,6 @@ def position_certificate(
     }
     claim = Claim(header, lambda _: target, {(): draft}, lambda _: program, fault, coin, *walked[2:])
     return Certificate((claim,))
-
-
-def _copy(x: Any) -> Any:
-    return x.copy() if hasattr(x, "copy") else x.clone()
 
 
 class Blocks(NamedTuple):

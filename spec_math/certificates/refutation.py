@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from spec_math.certificates import check_paths
 from spec_math.certificates.check_paths import number
 from spec_math.certificates.tree import Claim, Text, Way, masses_of
-from spec_math.masses import as_list
+from spec_math.masses import as_list, by_outcome
 
 MOST = 1_000_000
 """The most paths, over all blocks, among which the refuting ones are looked for."""
@@ -90,10 +90,7 @@ def _fewest(claim: Claim, runs: list[Run], coins: int, gap: float) -> Found:
     """Return the paths of the text and the side that need fewest."""
     spread = _Continuation(claim)
     wanted = spread.of(())
-    emitted: dict[Text, Fraction] = {}
-    for run in runs:
-        for text, chance in spread.of(run.text).items():
-            emitted[text] = emitted.get(text, Fraction(0)) + run.mass * chance
+    emitted = by_outcome((text, run.mass * chance) for run in runs for text, chance in spread.of(run.text).items())
     gaps: dict[Any, Any] = {text: emitted.get(text, 0) - wanted.get(text, 0) for text in {**wanted, **emitted}}
     bound = claim.header["rounds"] * spread.explained(coins, gap)
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from spec_math.arrays import Array, asarray, check_same_number_type, count, divided_in_float64, is_exact, stored_law
+from spec_math.arrays import Array, asarray, check_same_number_type, count, divided_in_float64, is_exact, named_law
 from spec_math.files.whole import parsed
 
 Model = Callable[[tuple[int, ...]], Any]
@@ -180,12 +180,7 @@ def _key(prefix: Any) -> tuple[int, ...]:
 
 def _frozen(row: Any, name: str) -> Array:
     """Check one row, and copy it so that no caller can change the table through it."""
-    try:
-        checked = stored_law(row, name)
-    except TypeError as error:
-        raise TypeError(f"{name}: {error}") from error
-    except ValueError as error:
-        raise ValueError(str(error) if str(error).startswith(name) else f"{name}: {error}") from error
+    checked = named_law(row, name)
     if checked.ndim != 1:
         raise ValueError(f"{name}: a row is one distribution [V]; got the shape {tuple(checked.shape)}")
     if isinstance(checked, np.ndarray):

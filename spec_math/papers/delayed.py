@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from spec_math.arrays import count
-from spec_math.block_level import selected_chain
+from spec_math.block_level import chain, selected_chain
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
@@ -38,8 +38,8 @@ def generate(
     stem, branch = checked(shape)
     laws = Conditionals(target_model, draft_model, prefix)
     selection = Priorities(laws, k, stem)
-    trunk = drafted(coin, laws, (), stem)
-    chains = [drafted(coin, laws, trunk, stem + branch) for _ in range(selection.k)]
+    trunk = chain.continued(coin, laws, (), stem)
+    chains = [chain.continued(coin, laws, trunk, stem + branch) for _ in range(selection.k)]
     tokens = trunk if laws.ends(trunk) else selection.select(coin, chains)
     return selected_chain.verify_selected(coin, laws, selection.law, tokens)
 
@@ -58,20 +58,6 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], sha
     stem, branch = checked(shape)
     selection = Priorities(Conditionals(target_model, draft_model, prefix), k, stem)
     return selected_chain.expected(target_model, selection, stem + branch)
-
-
-def drafted(coin: Coin, laws: Conditionals, start: Tokens, length: int) -> Tokens:
-    """Let the draft continue a path to `length` tokens, or to the end token.
-
-    >>> from spec_math.chance import replay
-    >>> laws = Conditionals(lambda prefix: ["1/2", "1/2"], lambda prefix: ["1/2", "1/2"], ())
-    >>> replay(lambda coin: drafted(coin, laws, (1,), 3), [0.1, 0.7])
-    (1, 0, 1)
-    """
-    tokens = start
-    while len(tokens) < length and not laws.ends(tokens):
-        tokens = (*tokens, coin.draw(laws.draft(tokens)))
-    return tokens
 
 
 def checked(shape: Any) -> tuple[int, int]:

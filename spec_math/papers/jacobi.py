@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spec_math.arrays import Array, count, positive_part
+from spec_math.arrays import Array, count
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
-from spec_math.distribution import capped_ratio, normalised
+from spec_math.distribution import normalised
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
+from spec_math.token_level.recursive import tried_in_turn
 
 Window = tuple[tuple[int, Array], ...]
 """Drafted tokens of the next positions, each with the law that it was drawn from."""
@@ -67,13 +68,14 @@ def verify(coin: Coin, laws: Conditionals, text: Tokens, window: Window, keep: b
     drafted = tuple(token for token, _ in window)
     for place, (token, own) in enumerate(window):
         row = laws.target((*text, *drafted[:place]))
-        if coin.flip(capped_ratio(row[token], own[token])):
+        emission = tried_in_turn(coin, row, [(token, own)])
+        if emission.accepted:
             continue
-        emitted = (*drafted[:place], coin.draw(normalised(positive_part(row - own), row)))
         # The laws of this call, after the drafts as they were: the next call tests against these.
         after = [laws.target((*text, *drafted[:behind])) for behind in range(place + 1, len(window))]
         later = zip(window[place + 1 :], after, strict=True)
-        return emitted, tuple((_continued(coin, draft, row, keep), row) for draft, row in later)
+        continued = tuple((_continued(coin, draft, row, keep), row) for draft, row in later)
+        return (*drafted[:place], emission.token), continued
     return drafted if laws.ends(drafted) else (*drafted, coin.draw(laws.target((*text, *drafted)))), ()
 
 
@@ -83,9 +85,4 @@ def _to_the_end(laws: Conditionals, window: Window) -> Window:
 
 
 def _continued(coin: Coin, draft: tuple[int, Array], after: Array, keep: bool) -> int:
-    token, own = draft
-    if not keep:
-        return coin.draw(after)
-    if coin.flip(capped_ratio(after[token], own[token])):
-        return token
-    return coin.draw(normalised(positive_part(after - own), after))
+    return tried_in_turn(coin, after, [draft] if keep else []).token

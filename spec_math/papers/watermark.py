@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, as_laws, divide, is_exact
-from spec_math.distribution import overlap, residual_of
+from spec_math.distribution import one_hot, overlap, residual_of
 from spec_math.lossy.distances import divergence
 from spec_math.lossy.logarithm import ZERO, Interval
 from spec_math.lossy.one_draft import mixed
@@ -145,7 +145,7 @@ def fully_keyed(target: Any, draft: Any) -> Watermarked:
     """
     t, d = _exact_pair(target, draft)
     emitted = mixed(d, divide(np.minimum(t, d), d, d * 0), residual_of(t, d))
-    laws = tuple(_only(token, len(t)) for token in range(len(t)))
+    laws = tuple(one_hot(token, t) for token in range(len(t)))
     keys = [Key(mass, law, law) for mass, law in zip(emitted, laws, strict=True)]
     return Watermarked(overlap(t, d), strength(t, keys, laws), laws)
 
@@ -170,11 +170,7 @@ def _exact_pair(target: Any, draft: Any) -> tuple[Array, Array]:
 
 
 def _quantile(law: Array, u: Fraction) -> Array:
-    return _only(int(np.argmax(np.cumsum(law) > u)), len(law))
-
-
-def _only(token: int, size: int) -> Array:
-    return np.array([Fraction(int(place == token)) for place in range(size)], dtype=object)
+    return one_hot(np.argmax(np.cumsum(law) > u), law)
 
 
 def _unbiased(target: Any, draft: Any, keys: Sequence[Key]) -> tuple[Array, Array]:

@@ -2,15 +2,20 @@
 
 from typing import TYPE_CHECKING
 
-from spec_math.lazy import lazily
+from spec_math.lazy import face
 
 if TYPE_CHECKING:
-    from spec_math.pathwise.atom import ExploreError, UnseenRandomnessError
-    from spec_math.pathwise.bisect import law_by_bisection, thresholds
-    from spec_math.pathwise.exploration import Explored, Partial, explore
-    from spec_math.pathwise.tape import OWN_GRID, LeakError
+    from spec_math.pathwise.atom import ExploreError as ExploreError
+    from spec_math.pathwise.atom import UnseenRandomnessError as UnseenRandomnessError
+    from spec_math.pathwise.bisect import law_by_bisection as law_by_bisection
+    from spec_math.pathwise.bisect import thresholds as thresholds
+    from spec_math.pathwise.exploration import Explored as Explored
+    from spec_math.pathwise.exploration import Partial as Partial
+    from spec_math.pathwise.exploration import explore as explore
+    from spec_math.pathwise.tape import OWN_GRID as OWN_GRID
+    from spec_math.pathwise.tape import LeakError as LeakError
 
-__getattr__ = lazily(
+__getattr__, __dir__, __all__ = face(
     __name__,
     {
         "spec_math.pathwise.atom": ("ExploreError", "UnseenRandomnessError"),
@@ -19,15 +24,3 @@ __getattr__ = lazily(
         "spec_math.pathwise.tape": ("OWN_GRID", "LeakError"),
     },
 )
-
-__all__ = [
-    "OWN_GRID",
-    "ExploreError",
-    "Explored",
-    "LeakError",
-    "Partial",
-    "UnseenRandomnessError",
-    "explore",
-    "law_by_bisection",
-    "thresholds",
-]

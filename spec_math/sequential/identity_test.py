@@ -286,9 +286,7 @@ def stopping_times(test: IdentityTest, law: Any, runs: int, most: int, rng: Any)
     >>> (stopping_times(test, ["1/10", "9/10"], 100, 1_000, np.random.default_rng(0)) > 0).all().item()
     True
     """
-    masses = shares_of(law, "distribution")
-    if masses.shape != test.target.shape:
-        raise ValueError(f"the distribution must have the target's shape {test.target.shape}; got {masses.shape}")
+    masses = shares_like(law, "the distribution", test.target)
     times = np.zeros(count(runs, "runs"), dtype=np.int64)
     table, state = alias_table(masses), nothing_seen(test.setting)
     simulate(rng, table, test.setting, state, -math.log(test.alpha), count(most, "most"), times)

@@ -11,7 +11,7 @@ from spec_math.distribution import capped_ratio, normalised
 from spec_math.drafting import Outcome
 from spec_math.language import GreedyTokenizer, TokenizedModel, UntokenisableError, Vocabulary
 from spec_math.scheme import Emission, Tokens
-from spec_math.string_level.exact_match import nothing_drafted, with_target
+from spec_math.string_level.exact_match import nothing_drafted, verified, with_target
 from spec_math.string_level.psi import psi
 from spec_math.string_level.reading import Reading, opened
 
@@ -103,13 +103,9 @@ def run(coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Seq
     text = draw(coin, reading, target.vocabulary, lookahead)
     token = GreedyTokenizer(target.vocabulary).first(text)
     found = psi(target.vocabulary, drafter.vocabulary, reading, lookahead)
-    emission = emit(coin, token, laws.target(), found)
-    drafted = () if token is None else (token,)
-    if not emission.accepted:
-        return Outcome((emission.token,), drafted, 0, None if drafted else nothing_drafted(text))
-    if laws.ends(drafted):
-        return Outcome(drafted, drafted, 1)
-    return Outcome((*drafted, coin.draw(laws.target(drafted))), drafted, 1)
+    if token is None:
+        return Outcome((emit(coin, None, laws.target(), found).token,), (), 0, nothing_drafted(text))
+    return verified(coin, laws, (token,), text, lambda x, row: emit(coin, x, row, found))
 
 
 def draw(coin: Coin, reading: Reading, target_vocabulary: Vocabulary, lookahead: int) -> bytes:

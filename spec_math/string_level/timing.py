@@ -19,6 +19,7 @@ from spec_math.distribution import capped_ratio
 from spec_math.drafting import Outcome
 from spec_math.drafting.correspondence import blank
 from spec_math.language import TokenizedModel
+from spec_math.masses import by_outcome
 from spec_math.scheme import Emission, Tokens
 from spec_math.string_level.alignment import align as align
 from spec_math.string_level.alignment import band
@@ -183,16 +184,12 @@ class RetokenisedLaw:
 
     def __init__(self, reading: Reading, read: Callable[[bytes], Tokens], lookahead: int) -> None:
         self._like = reading(())
-        self.masses: dict[Tokens, Any] = {}
+        sequences = _sequences(reading, count(lookahead, "lookahead"))
+        self.masses: dict[Tokens, Any] = by_outcome((read(reading.text(said)), mass) for said, mass in sequences)
         # The probability that the target tokens begin with these, {beginning: mass}.
-        self._begins: dict[Tokens, Any] = {}
-        for said, mass in _sequences(reading, count(lookahead, "lookahead")):
-            tokens = read(reading.text(said))
-            self.masses[tokens] = self.masses[tokens] + mass if tokens in self.masses else mass
-        for tokens, mass in self.masses.items():
-            for place in range(len(tokens) + 1):
-                start = tokens[:place]
-                self._begins[start] = self._begins[start] + mass if start in self._begins else mass
+        self._begins = by_outcome(
+            (tokens[:place], mass) for tokens, mass in self.masses.items() for place in range(len(tokens) + 1)
+        )
 
     def after(self, tokens: Tokens, size: int) -> Array:
         """Return the law [size] of the next target token given the first ones, a sub-law: the text may end instead.

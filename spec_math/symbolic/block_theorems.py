@@ -43,26 +43,24 @@ def lossless(
     Every context has a law of its own, for the target and for the draft. `end` is a token that ends the text.
     """
 
-    def statement(target: Model, draft: Model) -> Verdict:
-        return check_lossless_block(lambda coin, prefix: generate(coin, target, draft, prefix), target, lookahead + 1)
-
     scope = f"blocks of {lookahead} on {tokens} tokens, each context its own distributions"
     if end is not None:
         scope += f", token {end} ends the text"
     setting = tokens, (lookahead, lookahead - 1), end
-    return _theorem(f"{name}: lossless", scope, statement, setting, seconds)
+    return _theorem(f"{name}: lossless", scope, _is_lossless(generate, lookahead + 1), setting, seconds)
 
 
 def lossless_twice(name: str, generate: Block, tokens: int, horizon: int, seconds: float = 1.0) -> Theorem:
     """Return the theorem that two blocks in a row have the target's joint law, for models that know the last token."""
 
-    def statement(target: Model, draft: Model) -> Verdict:
-        return check_lossless_block(
-            lambda coin, prefix: generate(coin, target, draft, prefix), target, horizon, rounds=2
-        )
-
     scope = f"two blocks in a row on {tokens} tokens, distributions by the last token"
-    return _theorem(f"{name}: lossless", scope, statement, (tokens, (1, 1), None), seconds)
+    return _theorem(f"{name}: lossless", scope, _is_lossless(generate, horizon, 2), (tokens, (1, 1), None), seconds)
+
+
+def _is_lossless(generate: Block, horizon: int, rounds: int = 1) -> Callable[[Model, Model], Verdict]:
+    return lambda target, draft: check_lossless_block(
+        lambda coin, prefix: generate(coin, target, draft, prefix), target, horizon, rounds
+    )
 
 
 def length_as_its_formula(

@@ -124,9 +124,7 @@ def _product_of_coins(coin: Coin, tokens: Text, targets: Sequence[Array], report
     logarithm is a float, everything else is exact.
     """
     weights, left = block.weighed(tokens, targets, reported)
-    mass = left[1].sum()
-    a = 1 if weights[1] == 1 else mass / (mass + 1 - weights[1])
-    b = weights[2]
+    a, b = block.chances(weights, left)
     both = b * (1 - _log(b))
     first = a - (a if a <= b else b * (1 + _log(a / b)))
     kept = (2, 1, 0)[coin.draw(np.array([both, first, 1 - both - first], dtype=object))]

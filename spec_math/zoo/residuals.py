@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -94,35 +96,25 @@ RESIDUALS = (
 def _plain_threshold(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
     """M27: each position is accepted with the running product of ratios, and the residual is (t − d)+."""
     weights, _ = block.weighed(tokens, targets, reported)
-    kept = max([0, *(place for place in range(1, len(weights)) if coin.flip(weights[place]))])
-    return _finished(coin, tokens, targets, reported, kept)
+    return _finished(coin, tokens, targets, reported, weights[1:])
 
 
 def _plain_residual(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
     """M28: the thresholds are right, and the residual is (t − d)+ in place of (w t − d)+."""
-    weights, left = block.weighed(tokens, targets, reported)
-    kept = 0
-    for place in range(1, len(tokens)):
-        mass = left[place].sum()
-        if coin.flip(1 if weights[place] == 1 else mass / (mass + 1 - weights[place])):
-            kept = place
-    if coin.flip(weights[-1]):
-        kept = len(tokens)
-    return _finished(coin, tokens, targets, reported, kept)
+    return _finished(coin, tokens, targets, reported, block.chances(*block.weighed(tokens, targets, reported)))
 
 
 def _no_draft_probabilities(coin: Coin, tokens: Text, targets: Sequence[Array], _reported: Sequence[Array]) -> Text:
     """M29: a greedy draft comes without probabilities, and 1 is put for all of them: running products of t(x)/1."""
-    weight: Any = 1
-    kept = 0
-    for place, x in enumerate(tokens):
-        weight = weight * targets[place][x]
-        if coin.flip(weight):
-            kept = place + 1
+    masses = (t[x] for t, x in zip(targets, tokens, strict=False))
+    kept = block.last_kept(coin, accumulate(masses, mul))
     return (*tokens[:kept], coin.draw(targets[kept]))  # (t − 1)+ is empty, so that the target itself is drawn from
 
 
-def _finished(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array], kept: int) -> Text:
+def _finished(
+    coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array], chances: Iterable[Any]
+) -> Text:
+    kept = block.last_kept(coin, chances)
     rest = targets[kept] if kept == len(tokens) else residual_of(targets[kept], reported[kept])
     return (*tokens[:kept], coin.draw(rest))
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from itertools import accumulate, count
 from typing import Any
 
 import numpy as np
 
 from spec_math.arrays import Array, exact, proportional_to
-from spec_math.block_level import block
+from spec_math.block_level import block, chain, without_replacement
 from spec_math.chance import Coin
 from spec_math.distribution import normalised, residual_of, restricted
+from spec_math.masses import FlipAndDraw
 from spec_math.pathwise.exploration import as_generator
 from spec_math.zoo import toy
 from spec_math.zoo.specimen import THIRDS, SmallCase, Specimen, drawn_from, laws
@@ -23,38 +24,64 @@ from spec_math.zoo.toy import HORIZON, LOOKAHEAD, TOY, Generate, Laws, Rows, Tex
 POSITIONS = Laws(
     tuple(exact(row) for row in (["3/4", "1/4"], ["2/5", "3/5"], ["1/8", "7/8"])),
     tuple(exact(row) for row in (["1/3", "2/3"], ["3/4", "1/4"], ["4/5", "1/5"])),
+    LOOKAHEAD,
 )
 """Two tokens and laws by position: enough for rounds on rounds to be walked in full."""
 
 
-def _coins_by_position(key: Callable[[int, int], Any], rounds: int = HORIZON) -> Callable[[Text], Text]:
-    """M35: block verification whose coins are made of a seed and a position, committed or not, round after round."""
+Key = Callable[[int, int], Any]
+"""From a coin's place and its round to what it is kept under: coins of one key are one number."""
+Round = Callable[[Laws, Text, Callable[[int], Any]], Text]
+"""From laws, the text so far, and the coin of each place, to the tokens of one more round."""
+
+
+def _pick(u: Any, law: Array) -> int:
+    """Return the first token whose running sum exceeds u, as every inverse-CDF kernel does."""
+    return next(token for token, total in enumerate(accumulate(law)) if total > u)
+
+
+def _anew(_used: Any) -> Any:
+    return random.random()
+
+
+def _seeded(seed: Any) -> Any:
+    return np.random.default_rng(seed).random()
+
+
+def _rounds(step: Round, key: Key, given: Laws, horizon: int, number: Callable[[Any], Any] = _anew) -> Generate:
+    """Round after round of a step, the coin of its place n made by number and kept for the text under key(n, round)."""
 
     def sampler(prefix: Text) -> Text:
-        text: Text = ()
-        for turn in range(rounds):
-            if len(text) >= HORIZON:
-                break
-            start = prefix + text
-            tokens: Text = ()
-            for _ in range(LOOKAHEAD):
-                tokens = (*tokens, int(not random.random() < POSITIONS.draft(start + tokens)[0]))
-            targets = [POSITIONS.target(start + tokens[:n]) for n in range(LOOKAHEAD + 1)]
-            drafts = [POSITIONS.draft(start + tokens[:n]) for n in range(LOOKAHEAD)]
-            weights, left = block.weighed(tokens, targets, drafts)
-            kept = 0
-            for place in range(1, LOOKAHEAD + 1):
-                chance = weights[place]
-                if place < LOOKAHEAD and chance < 1:
-                    mass = left[place].sum()
-                    chance = mass / (mass + 1 - chance)
-                if np.random.default_rng(key(len(start) + place, turn)).random() < chance:
-                    kept = place
-            rest = targets[kept] if kept == LOOKAHEAD else normalised(left[kept], targets[kept])
-            text = (*text, *tokens[:kept], int(not random.random() < rest[0]))
+        coins = cache(number)
+        text, turns = (), count()
+        while len(text) < horizon:
+            turn = next(turns)
+            text += step(given, prefix + text, lambda place, turn=turn: coins(key(place, turn)))
         return text
 
-    return sampler
+    return as_generator(sampler)
+
+
+class _Placed(FlipAndDraw):
+    """A coin that flips by the numbers of places, from a first one on, and draws by numbers of its own."""
+
+    def __init__(self, number: Callable[[int], Any], first: int) -> None:
+        self._numbers = map(number, count(first))
+
+    def flip(self, p: Any) -> bool:
+        return bool(next(self._numbers) < p)
+
+    def draw(self, masses: Any) -> int:
+        return _pick(random.random(), masses)
+
+
+def _block(given: Laws, text: Text, coin: Callable[[int], Any]) -> Text:
+    """M35: block verification, each draft tested with the coin of its place in the text, committed or not."""
+    return block.generate(_Placed(coin, len(text) + 1), given.target, given.draft, text, given.lookahead)
+
+
+ONE_ROUND = _rounds(_block, lambda place, _: (7, place), POSITIONS, 1, _seeded)
+"""The coins of M35 in one round: each is used once, and the block is lossless."""
 
 
 def _penalised(prefix: Text) -> Array:
@@ -82,15 +109,12 @@ def _one_penalty_a_step(coin: Coin, prefix: Text) -> Text:
     return text
 
 
-ONE_ROUND = as_generator(_coins_by_position(lambda place, _: (7, place), rounds=1))
-"""The same coins in one round: each is used once, and the block is lossless."""
-
 ROUNDS = (
     Specimen(
         "M35",
         contract="replay",
-        generate=as_generator(_coins_by_position(lambda place, _: (7, place))),
-        fresh=as_generator(_coins_by_position(lambda place, turn: (7, place, turn))),
+        generate=_rounds(_block, lambda place, _: (7, place), POSITIONS, HORIZON, _seeded),
+        fresh=_rounds(_block, lambda place, turn: (7, place, turn), POSITIONS, HORIZON, _seeded),
         target=POSITIONS.target,
     ).told(
         "coins by position are used again for positions that were not committed",
@@ -138,47 +162,14 @@ def _bonus_first(given: Laws) -> Generate:
     return generate
 
 
-Key = Callable[[int, int], Any]
-"""From a coin's place and its round to what it is kept under: coins of one key are one number."""
-Round = Callable[[Laws, Text, Callable[[int], Any]], Text]
-"""From laws, the text so far, and the coin of each place, to the tokens of one more round."""
-
-
-def _rounds(step: Round, key: Key, given: Laws, horizon: int) -> Generate:
-    """Round after round of a step, the coin of its place n kept under key(n, round) for the whole text."""
-
-    def sampler(prefix: Text) -> Text:
-        coins: dict[Any, Any] = defaultdict(random.random)
-        text, turns = (), count()
-        while len(text) < horizon:
-            turn = next(turns)
-            text += step(given, prefix + text, lambda place, turn=turn: coins[key(place, turn)])
-        return text
-
-    return as_generator(sampler)
-
-
 def _chain(given: Laws, text: Text, coin: Callable[[int], Any]) -> Text:
     """M52: a chain, whose n-th draft is tested with coin n."""
-    emitted: Text = ()
-    for place in range(given.lookahead):
-        t, d = given.target(text + emitted), given.draft(text + emitted)
-        x = _pick(random.random(), d)
-        if not coin(place) < ratio(t, d, x):
-            return (*emitted, _pick(random.random(), residual_of(t, d)))
-        emitted = (*emitted, x)
-    return (*emitted, _pick(random.random(), given.target(text + emitted)))
+    return chain.generate(_Placed(coin, 0), given.target, given.draft, text, given.lookahead)
 
 
 def _tree(given: Laws, text: Text, coin: Callable[[int], Any]) -> Text:
     """M53: two siblings behind the text, each tested with the coin of its place."""
-    law, draft = given.target(text), given.draft(text)
-    for place in (len(text), len(text) + 1):
-        x = _pick(random.random(), draft)
-        if coin(place) < ratio(law, draft, x):
-            return (x, _pick(random.random(), given.target((*text, x))))
-        law, draft = residual_of(law, draft), restricted(draft, np.arange(len(draft)) != x)
-    return (_pick(random.random(), law),)
+    return without_replacement.generate(_Placed(coin, len(text)), given.target, given.draft, text, (2,))
 
 
 THREE = laws(["1/6", "1/3", "1/2"], ["1/2", "1/6", "1/3"])
@@ -220,17 +211,8 @@ KEPT = (
 Sampler = Callable[[Text], Text]
 
 
-def _pick(u: Any, law: Array) -> int:
-    """Return the first token whose running sum exceeds u, as every inverse-CDF kernel does."""
-    return next(token for token, total in enumerate(accumulate(law)) if total > u)
-
-
 def _same(used: Any) -> Any:
     return used
-
-
-def _anew(_used: Any) -> Any:
-    return random.random()
 
 
 def _round(before: Callable[[], None] = lambda: None, again: Callable[[Any], Any] = _anew) -> Sampler:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from spec_math.arrays import exact
 from spec_math.block_level.lossless import check_lossless_block, emitted_law, target_law
+from spec_math.masses import excess
 from spec_math.samplers.drafter import check_drafter_program
 from spec_math.verdict import Lossy, Verdict
 from spec_math.zoo import toy
@@ -109,7 +110,7 @@ def distances(specimen: Specimen) -> tuple[Any, Any]:
     """
     generate, rows = _modelled(specimen, specimen.generate), specimen.target
     laws = [(emitted_law(generate, rows, n, specimen.rounds), target_law(rows, n)) for n in (1, toy.HORIZON)]
-    return _distance(*laws[0]), _distance(*laws[1])
+    return excess(*laws[0]), excess(*laws[1])
 
 
 _PREFIXES: tuple[Text, ...] = ((), (0,))
@@ -127,11 +128,6 @@ def _modelled(specimen: Specimen, generate: Generate | None) -> Generate:
     if generate is None:
         raise ValueError(f"{specimen.name} is not modelled: {specimen.note}")
     return generate
-
-
-def _distance(one: dict[Text, Any], other: dict[Text, Any]) -> Any:
-    zero = next(iter(other.values())) * 0
-    return sum((abs(one.get(text, zero) - other.get(text, zero)) for text in one.keys() | other.keys()), zero) / 2
 
 
 def laws(target: Sequence[Any], draft: Sequence[Any], lookahead: int = 1) -> Laws:

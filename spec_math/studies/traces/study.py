@@ -15,6 +15,7 @@ import numpy as np
 
 from spec_math.block_level import block
 from spec_math.chance import Coin
+from spec_math.distribution import one_hot
 from spec_math.result import Note, Result
 from spec_math.scheme import Emission, Tokens
 from spec_math.studies.arguments import Progress
@@ -71,8 +72,6 @@ def _check(request: TraceRequest) -> None:
         raise ValueError(f"--tolerance, a total variation, lies in [0, 1); got {request.tolerance}")
     if request.bug is not None and request.paths:
         raise ValueError("--bug is for the embedded default; give either --bug or shards")
-    if request.bug is not None and request.bug not in VARIANTS:
-        raise ValueError(f"--bug takes one of {', '.join(VARIANTS)}; got {request.bug!r}")
     if request.workers is not None and request.workers < 1:
         raise ValueError(f"--workers must be at least 1; got {request.workers}")
 
@@ -133,9 +132,7 @@ def _cooler(law: Any) -> Any:
 
 
 def _favourite(law: Any) -> Any:
-    masses = np.zeros_like(law)
-    masses[int(law.argmax())] = 1.0
-    return masses
+    return one_hot(law.argmax(), law)
 
 
 VARIANTS: dict[str, Variant] = {

@@ -16,9 +16,10 @@ import numpy as np
 
 from spec_math.arrays import Array, as_law, as_laws, is_exact, stored_law
 from spec_math.chance import Coin
-from spec_math.distribution import capped_ratio, overlap, residual, residual_of
+from spec_math.distribution import overlap, residual
 from spec_math.scheme import Emission, Tokens, drafted
 from spec_math.token_level.optimum.ratio_order import by_ratio
+from spec_math.token_level.recursive import tried_in_turn
 from spec_math.verdict import Bracket
 
 FIXED_POINTS, HALVINGS, SWEEPS = 8, 48, 3
@@ -120,14 +121,9 @@ def emit(coin: Coin, tokens: Any, target: Any, drafts: Sequence[Any]) -> Emissio
     """
     if len(tokens) != len(drafts):
         raise ValueError(f"one token from each of {len(drafts)} drafters is needed; got {len(tokens)}")
-    r = stored_law(target, "target")
-    for token, draft in zip(tokens, drafts, strict=True):
-        r, d = as_laws(r, draft)
-        (x,) = drafted((token,), d)
-        if coin.flip(capped_ratio(r[x], d[x])):
-            return Emission(x, accepted=True)
-        r = residual_of(r, d)
-    return Emission(coin.draw(r), accepted=False)
+    laws = (as_laws(target, draft)[1] for draft in drafts)
+    tested = ((drafted((token,), d)[0], d) for token, d in zip(tokens, laws, strict=True))
+    return tried_in_turn(coin, as_law(target, "target"), tested)
 
 
 def acceptance(target: Any, drafts: Sequence[Any]) -> Any:
