@@ -45,6 +45,9 @@ def said(found: Signature, way: Way, told: Told) -> str:
     return f"{getattr(found.fn, '__qualname__', 'the function')}({listed}){laid}{kept}"
 
 
+PLACES = {"idx", "index", "start", "offset", "pos", "position", "base"}
+"""Words of a place in a text."""
+
 NEW = {"max_new_tokens", "max_gen_len", "n_tokens_to_generate", "num_tokens", "max_tokens", "N"}
 """Lengths that are of new tokens by their name; `seq_len` is of the whole text, and others may be both."""
 WHOLE = {"seq_len", "max_seq_len", "max_returned_tokens"}
@@ -183,7 +186,9 @@ def _choices(found: Signature, name: str, taken: Taken) -> tuple[str, ...]:
     if taken == "" and found.given_drafts and words_in(name) & LAW:
         free = ["draft[range(len(tokens)), tokens]", *free]
     if taken == "" and found.models and not found.has("prompt"):
-        free = ["prompt"]
+        free = ["torch.cat([prompt, tokens[None]], 1)"] * found.given_drafts + ["prompt"]
+    if words_in(name) & PLACES and found.models:
+        return "prompt.shape[1] - 1", "prompt.shape[1]", "0"
     return tuple(_LAID.get(one, one.replace("len(tokens)", "{many}")) for one in choices(taken, free))
 
 

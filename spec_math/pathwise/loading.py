@@ -393,4 +393,9 @@ def load_sampler(
     found = value_in(module, str(path), attribute)
     if not callable(found):
         raise TypeError(f"{place} is not a function; it is a {type(found).__name__}")
+    own = attribute.rpartition(".")[2]
+    for cell in getattr(found, "__closure__", None) or ():
+        inner: Any = cell.cell_contents if getattr(found, "__name__", own) != own else None
+        if getattr(inner, "__name__", "") == own:  # a decorator that does not say whose parameters it has
+            vars(found)["__wrapped__"] = inner
     return Place(found, name, attribute, note)

@@ -114,9 +114,10 @@ def told_by_name(fn: Callable[..., Any], told: Mapping[str | int, Given]) -> lis
 
 
 def _by_type(fn: Callable[..., Any], one: inspect.Parameter) -> Taken | None:
-    """Return what a parameter takes that is a model, or a list of records, by its type."""
+    """Return what a parameter takes that is a model, or a list of records, by its type or as it is called."""
     words, side = words_in(one.name), side_of(one.name)
-    if side and words <= TARGET | SMALL and re.search(r"Module|Model", str(one.annotation)):
+    called = re.search(rf"(?<![\w.]){one.name}\(", source_of(fn))
+    if side and words <= TARGET | SMALL and (called or re.search(r"Module|Model", str(one.annotation))):
         return model_of(side)
     record = record_of(fn, one.name)
     if side and record is not None and held_by(record) is not None:
@@ -269,7 +270,9 @@ def own_attributes(fn: Callable[..., Any]) -> dict[str, Taken]:
         ahead += [one for name in used if isinstance(one := getattr(kind, name, None), FunctionType)]
     found: dict[str, Taken] = {}
     for name in seen:
-        if name != "device" and not hasattr(kind, name):
+        first = re.search(rf"\bself\.{name}\b(?! = )", source_of(fn).partition(f"self.{name} = ")[0])
+        made = f"self.{name} = " in source_of(fn) and first is None
+        if name != "device" and not made and not hasattr(kind, name):
             counted = re.search(rf"\bself\.{name} [+-]= ", every) is not None
             kept: Taken = "list" if f"self.{name}.append(" in every else taken_by(name)
             found[f"self.{name}"] = "counter" if counted else kept

@@ -61,7 +61,7 @@ _NAMES: dict[Taken, str] = {
     "": "ids",
     "self": "self cls",
     "coin": "coin",
-    "drafts": "drafts",
+    "drafts": "drafts proposed proposals speculated drafted",
     "candidates": "candidates",
     "prompt": "input_ids prompt prefix inputs context prompt_ids context_ids prefix_ids input_tokens prompt_tokens "
     "context_tokens prefix_tokens inp",
@@ -159,6 +159,9 @@ def beside(found: Mapping[str, Taken]) -> dict[str, Taken]:
         read[alone] = "tokens"
     elif read.get("ids") == "" and (models or "tokens" in read.values()):
         read["ids"] = "prompt"
+    drafts = [name for name, taken in read.items() if taken == "drafts"]
+    if len(drafts) == 1 and "tokens" not in read.values() and {"draft", "draft logs"} & {*read.values()}:
+        read[drafts[0]] = "tokens"
     sideless = [name for name, taken in read.items() if taken == "model"]
     if len(sideless) == 1 and {"tokens", "made"} & {*read.values()} and "target model" not in read.values():
         read[sideless[0]] = "target model"
