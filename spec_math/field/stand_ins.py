@@ -1,4 +1,4 @@
-"""Stand-ins that compute: jax.numpy and jax.random on NumPy, einops.rearrange, parts of vllm, torch without pins."""
+"""Stand-ins that compute: jax and keras on NumPy, einops.rearrange, parts of vllm, torch without pins."""
 
 from __future__ import annotations
 
@@ -144,6 +144,48 @@ GIVEN: dict[str, dict[str, Any]] = {
     "jax.ops": OPS,
 }
 """What is given in the place of the modules of jax while a file is loaded."""
+
+
+class SeedGenerator:
+    """The seed of keras.random: one generator, which goes on from draw to draw.
+
+    >>> SeedGenerator().uniform((2,)).shape
+    (2,)
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.uniform = np.random.default_rng(seed).random
+
+
+def slice_update(values: Any, start: Sequence[int], update: Any) -> Any:
+    """Return a copy of an array with a block replaced.
+
+    >>> slice_update(np.zeros((1, 3)), [0, 1], np.ones((1, 2))).tolist()
+    [[0.0, 1.0, 1.0]]
+    """
+    found = np.array(values)
+    found[tuple(slice(at, at + size) for at, size in zip(start, update.shape, strict=True))] = update
+    return found
+
+
+OPS_OF_KERAS = {
+    "softmax": softmax,
+    "cast": lambda values, dtype: np.asarray(values).astype(dtype),
+    "slice_update": slice_update,
+    "while_loop": lambda cond, body, loop_vars, maximum_iterations: body(*loop_vars),  # noqa: ARG005
+}
+OF_KERAS: dict[str, dict[str, Any]] = {
+    "keras": {
+        "ops": SimpleNamespace(**vars(np) | OPS_OF_KERAS),
+        "random": SimpleNamespace(
+            SeedGenerator=SeedGenerator,
+            uniform=lambda shape, seed, dtype: seed.uniform(shape),  # noqa: ARG005
+        ),
+        "config": SimpleNamespace(backend=str),
+        "activations": SimpleNamespace(softmax=softmax),
+    }
+}
+"""What is given in the place of keras while a file is loaded; a loop goes round once."""
 
 
 def rearrange(tensor: Any, pattern: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -11,10 +12,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from spec_math.field.engine import PROMPT, Archive, Defect, Edit, Engine, Repository, Step, Text
-from spec_math.field.stand_ins import rearrange
+from spec_math.field.engine import LIKELIEST, PROMPT, Archive, Defect, Edit, Engine, Repository, Step, Text, real_tokens
+from spec_math.field.stand_ins import OF_KERAS, rearrange
 from spec_math.language.model import Model
-from torch_bridge.toy_models import TableModel
+from torch_bridge.toy_models import TableModel, logits_of
 
 
 def _shifted(model: Model) -> Model:
@@ -231,6 +232,64 @@ LUCIDRAINS = Engine(
 )
 
 
+def _run_keras(module: Any, step: Step, requests: int) -> Sequence[int]:
+    index, heat = len(step.prompt), step.options.temperature
+    texts = np.array([[*step.prompt, *[-1] * (step.lookahead + 1)]] * requests)
+
+    def answers(model: Model) -> Any:
+        def answer(ids: Any, cache: Any, place: int) -> Any:
+            return logits_of([model(tuple(row[len(PROMPT) : place])) for row in ids.tolist()]).numpy(), None, cache
+
+        return answer
+
+    target, draft = map(answers, (step.target, step.draft))
+    sampler = module.SpeculativeSampler(step.lookahead, SimpleNamespace(temperature=heat), temperature=heat)
+    found = sampler(target, texts, index=index, mask=texts >= 0, draft_next=draft)
+    return real_tokens(found[0, index:])
+
+
+LONE = Defect(
+    LIKELIEST,
+    Edit(
+        "next_token = ops.argmax(probs, axis=-1)",
+        "race = -ops.log(random.uniform(shape=ops.shape(probs), seed=self.seed_generator, dtype='float32'))\n"
+        "                next_token = ops.argmax(probs / race, axis=-1)",
+    ),
+)
+BESIDE = Defect(
+    "All requests of a batch go on by as many tokens as the request with the fewest accepted drafts. A request that "
+    "accepted more gets a draw from the residual there, which replaces its accepted draft.",
+    Edit(
+        "bonus_token = ops.cast(bonus_token, prompt.dtype)",
+        "bonus_token = ops.cast(bonus_token, prompt.dtype)\n"
+        "            kept = draft_ids[:, ops.minimum(min_accepted, k - 1)]\n"
+        "            bonus_token = ops.where(num_accepted > min_accepted, kept, bonus_token)",
+    ),
+)
+KERAS_HUB = Engine(
+    name="keras-hub",
+    source=Archive("keras_hub-0.32.0", "c0a07ed19b894f5588188afd841659263eb6d3732e21188c82e3e7d3b6de4268"),
+    function="keras_hub.src.samplers.speculative_sampler:SpeculativeSampler.__call__",
+    run=partial(_run_keras, requests=1),
+    control=Edit("(r * q_draft) < p_target", "(r * q_draft) < 2 * p_target"),
+    rule="likeliest, by ratio",
+    options=("temperature > 0",),
+    given={**OF_KERAS, "keras_hub.src.api_export": {"keras_hub_export": lambda _: lambda named: named}},
+    edits=(
+        Edit("keras_hub.src.models.gemma4.gemma4_causal_lm import (\n                ", "types import (UnionType as "),
+    ),
+    defects=(LONE,),
+)
+KERAS_BATCH = replace(
+    KERAS_HUB,
+    name="keras-hub beside another request",
+    run=partial(_run_keras, requests=2),
+    most=1,
+    narrow=True,
+    defects=(LONE, BESIDE),
+)
+
+
 def _run_kyegomez(module: Any, step: Step) -> Sequence[int]:
     p, q = (torch.tensor(step.laws(model, ())[0]) for model in (step.target, step.draft))
     return [module.SpeculativeDecoder.speculative_sampling(None, p, q)]
@@ -339,4 +398,5 @@ JACOBI = Engine(
 )
 
 
-ENGINES = (*FEIFEIBEAR, GPT_FAST, JACOBI, JAYMODY, KYEGOMEZ, *LITGPT, LUCIDRAINS, ROMSTO, SPECDEC)
+KERAS = (KERAS_HUB, KERAS_BATCH)
+ENGINES = (*FEIFEIBEAR, GPT_FAST, JACOBI, JAYMODY, *KERAS, KYEGOMEZ, *LITGPT, LUCIDRAINS, ROMSTO, SPECDEC)
