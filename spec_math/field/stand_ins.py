@@ -168,24 +168,14 @@ def slice_update(values: Any, start: Sequence[int], update: Any) -> Any:
     return found
 
 
-OPS_OF_KERAS = {
-    "softmax": softmax,
-    "cast": lambda values, dtype: np.asarray(values).astype(dtype),
-    "slice_update": slice_update,
-    "while_loop": lambda cond, body, loop_vars, maximum_iterations: body(*loop_vars),  # noqa: ARG005
-}
-OF_KERAS: dict[str, dict[str, Any]] = {
-    "keras": {
-        "ops": SimpleNamespace(**vars(np) | OPS_OF_KERAS),
-        "random": SimpleNamespace(
-            SeedGenerator=SeedGenerator,
-            uniform=lambda shape, seed, dtype: seed.uniform(shape),  # noqa: ARG005
-        ),
-        "config": SimpleNamespace(backend=str),
-        "activations": SimpleNamespace(softmax=softmax),
-    }
+OF_KERAS: dict[str, Any] = {
+    "ops": SimpleNamespace(**vars(np) | {"softmax": softmax, "cast": np.asarray, "slice_update": slice_update}),
+    "random": SimpleNamespace(SeedGenerator=SeedGenerator, uniform=lambda shape, seed, dtype: seed.uniform(shape)),  # noqa: ARG005
+    "config": SimpleNamespace(backend=str),
+    "activations": SimpleNamespace(softmax=softmax),
 }
 """What is given in the place of keras while a file is loaded; a loop goes round once."""
+OF_KERAS["ops"].while_loop = lambda cond, body, loop_vars, maximum_iterations: body(*loop_vars)  # noqa: ARG005
 
 
 def rearrange(tensor: Any, pattern: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -112,7 +111,7 @@ GPT_FAST = Engine(
 
 
 def _run_jaymody(module: Any, step: Step) -> Sequence[int]:
-    module.tqdm = _quiet
+    module.tqdm = lambda **_: nullcontext(SimpleNamespace(update=int))  # a bar that shows nothing
 
     def rows(law: Model) -> Any:
         def answers(ids: Any) -> Any:
@@ -124,11 +123,6 @@ def _run_jaymody(module: Any, step: Step) -> Sequence[int]:
     prompt = np.array(step.prompt)
     found = module.speculative_sampling(prompt, rows(step.draft), rows(step.target), 1, step.lookahead)
     return found[len(prompt) :].tolist()
-
-
-def _quiet(**_: Any) -> Any:
-    """Return a progress bar that shows nothing."""
-    return nullcontext(SimpleNamespace(update=int))
 
 
 JAYMODY = Engine(
@@ -236,16 +230,12 @@ def _run_keras(module: Any, step: Step, requests: int) -> Sequence[int]:
     index, heat = len(step.prompt), step.options.temperature
     texts = np.array([[*step.prompt, *[-1] * (step.lookahead + 1)]] * requests)
 
-    def answers(model: Model) -> Any:
-        def answer(ids: Any, cache: Any, place: int) -> Any:
-            return logits_of([model(tuple(row[len(PROMPT) : place])) for row in ids.tolist()]).numpy(), None, cache
+    def answers(model: Model, ids: Any, cache: Any, place: int) -> Any:
+        return logits_of([model(tuple(row[len(PROMPT) : place])) for row in ids.tolist()]).numpy(), None, cache
 
-        return answer
-
-    target, draft = map(answers, (step.target, step.draft))
+    target, draft = (partial(answers, model) for model in (step.target, step.draft))
     sampler = module.SpeculativeSampler(step.lookahead, SimpleNamespace(temperature=heat), temperature=heat)
-    found = sampler(target, texts, index=index, mask=texts >= 0, draft_next=draft)
-    return real_tokens(found[0, index:])
+    return real_tokens(sampler(target, texts, index=index, mask=texts >= 0, draft_next=draft)[0, index:])
 
 
 LONE = Defect(
@@ -261,32 +251,31 @@ BESIDE = Defect(
     "accepted more gets a draw from the residual there, which replaces its accepted draft.",
     Edit(
         "bonus_token = ops.cast(bonus_token, prompt.dtype)",
-        "bonus_token = ops.cast(bonus_token, prompt.dtype)\n"
-        "            kept = draft_ids[:, ops.minimum(min_accepted, k - 1)]\n"
+        "kept = draft_ids[:, ops.minimum(min_accepted, k - 1)]\n"
         "            bonus_token = ops.where(num_accepted > min_accepted, kept, bonus_token)",
     ),
 )
-KERAS_HUB = Engine(
-    name="keras-hub",
-    source=Archive("keras_hub-0.32.0", "c0a07ed19b894f5588188afd841659263eb6d3732e21188c82e3e7d3b6de4268"),
-    function="keras_hub.src.samplers.speculative_sampler:SpeculativeSampler.__call__",
-    run=partial(_run_keras, requests=1),
-    control=Edit("(r * q_draft) < p_target", "(r * q_draft) < 2 * p_target"),
-    rule="likeliest, by ratio",
-    options=("temperature > 0",),
-    given={**OF_KERAS, "keras_hub.src.api_export": {"keras_hub_export": lambda _: lambda named: named}},
-    edits=(
-        Edit("keras_hub.src.models.gemma4.gemma4_causal_lm import (\n                ", "types import (UnionType as "),
-    ),
-    defects=(LONE,),
-)
-KERAS_BATCH = replace(
-    KERAS_HUB,
-    name="keras-hub beside another request",
-    run=partial(_run_keras, requests=2),
-    most=1,
-    narrow=True,
-    defects=(LONE, BESIDE),
+
+
+def _engine_keras(name: str, requests: int, *defects: Defect, **known: Any) -> Engine:
+    return Engine(
+        name=name,
+        source=Archive("keras_hub-0.32.0", "c0a07ed19b894f5588188afd841659263eb6d3732e21188c82e3e7d3b6de4268"),
+        function="keras_hub.src.samplers.speculative_sampler:SpeculativeSampler.__call__",
+        run=partial(_run_keras, requests=requests),
+        control=Edit("(r * q_draft) < p_target", "(r * q_draft) < 2 * p_target"),
+        rule="likeliest, by ratio",
+        options=("temperature > 0",),
+        given={"keras": OF_KERAS, "keras_hub.src.api_export": {"keras_hub_export": lambda _: lambda named: named}},
+        edits=(Edit("keras_hub.src.models.gemma4.gemma4_causal_lm import (\n", "types import (UnionType as\n"),),
+        defects=defects,
+        **known,
+    )
+
+
+KERAS = (
+    _engine_keras("keras-hub", 1, LONE),
+    _engine_keras("keras-hub beside another request", 2, LONE, BESIDE, most=1, narrow=True),
 )
 
 
@@ -398,5 +387,4 @@ JACOBI = Engine(
 )
 
 
-KERAS = (KERAS_HUB, KERAS_BATCH)
 ENGINES = (*FEIFEIBEAR, GPT_FAST, JACOBI, JAYMODY, *KERAS, KYEGOMEZ, *LITGPT, LUCIDRAINS, ROMSTO, SPECDEC)

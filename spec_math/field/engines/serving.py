@@ -259,7 +259,7 @@ OPENVINO = Engine(
     function="spec_math.field.restated.openvino_genai:validate_candidate, restated",
     rule="its own",
     run=_run_openvino,
-    control=Edit("drawn = _drawn(law)", "drawn = drafts[min(place, len(drafts) - 1)]"),
+    control=Edit("drawn = random.choices(range(len(law)), law)[0]", "drawn = drafts[min(place, len(drafts) - 1)]"),
     defects=(
         Defect(
             "The code draws a token y from the target, and accepts the draft x if a uniform with only 101 values is at "

@@ -52,8 +52,8 @@ class _Gemma4Assistant(SimpleNamespace):
 
     def __call__(self, inputs_embeds: torch.Tensor, **_: Any) -> Any:
         self.seen.append(int(inputs_embeds[0, 0, 0]))
-        logits = self.step.rows(self.step.draft, self.seen[1:])[-1]
-        return SimpleNamespace(logits=logits[None, None], last_hidden_state=torch.zeros(1, 1, 1))
+        logits = self.step.rows(self.step.draft, self.seen[1:])[None, -1:]
+        return SimpleNamespace(logits=logits, last_hidden_state=torch.zeros(1, 1, 1))
 
 
 def _run_gemma(module: Any, step: Step) -> Sequence[int]:

@@ -16,6 +16,7 @@ from spec_math.arrays import as_law
 from spec_math.field.engine import PROMPT, Archive, Defect, Edit, Engine, Repository, Source, Step, Text
 from spec_math.field.engines.chains import ROTALABS_ARCHIVE
 from spec_math.language.model import Model
+from torch_bridge.toy_models import logits_of
 
 NO_TOKEN = -1
 """What EAGLE fills shorter paths up with; Medusa takes token 0."""
@@ -64,13 +65,8 @@ def drafted_tree(
     longest = max(paths, key=len)
     candidates = [[0, *path, *[fill] * (len(longest) - len(path))] for path in paths]
     prefixes = [[path[:n] if n <= len(path) else longest for n in range(len(longest) + 1)] for path in paths]
-    logits = [torch.stack([_row(target, prefix, dtype) for prefix in row]) for row in prefixes]
+    logits = [torch.stack([logits_of(as_law(target(one), "target"), dtype) for one in row]) for row in prefixes]
     return DraftedTree(torch.tensor(candidates), torch.stack(logits))
-
-
-def _row(target: Model, prefix: Text, dtype: torch.dtype) -> torch.Tensor:
-    masses: Any = np.asarray(as_law(target(prefix), "target"), dtype=np.float64)
-    return torch.tensor(masses).log().to(dtype)
 
 
 def likeliest_tree(step: Step, fill: int = NO_TOKEN) -> DraftedTree:
