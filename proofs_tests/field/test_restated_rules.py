@@ -80,6 +80,16 @@ def test_the_recorded_distances_of_likeliest_drafts_are_those_of_the_formula(nam
         assert recorded[str(FieldCase(laws, 1))]["first token"] == str(off)
 
 
+def test_the_recorded_distances_of_a_draw_from_the_target_are_those_of_the_formula() -> None:
+    """Σ over the drafts of (d − t)+ is rejected, and drawn from t, where (t − d)+ is right."""
+    recorded = {case["case"]: case for part in ("cases", "smallest") for case in read()["SUPER-GIANT TiDAR"][part]}
+    for laws in (CONTEXT, SMALL[1]):
+        pairs = list(zip(laws.target[0], laws.draft[0], strict=True))
+        rejected = sum(max(Fraction(0), d - t) for t, d in pairs)
+        off = sum(abs(t - min(t, d) - rejected * t) for t, d in pairs) / 2
+        assert recorded[str(FieldCase(laws, 1))]["first token"] == str(off)
+
+
 def test_the_recorded_distance_beside_another_request_is_that_of_the_formula() -> None:
     """The draft 0 is certain and kept with 1/2. It stays if the other request keeps its own too, else 1 is drawn."""
     (case,) = read()["keras-hub beside another request"]["cases"]

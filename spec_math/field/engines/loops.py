@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from spec_math.field.engine import LIKELIEST, PROMPT, Archive, Defect, Edit, Engine, Repository, Step, Text, real_tokens
-from spec_math.field.stand_ins import OF_KERAS, rearrange
+from spec_math.field.stand_ins import GIVEN, OF_KERAS, cond, rearrange, scan
 from spec_math.language.model import Model
 from torch_bridge.toy_models import TableModel, logits_of
 
@@ -111,7 +111,7 @@ GPT_FAST = Engine(
 
 
 def _run_jaymody(module: Any, step: Step) -> Sequence[int]:
-    module.tqdm = lambda **_: nullcontext(SimpleNamespace(update=int))  # a bar that shows nothing
+    module.tqdm = _quiet
 
     def rows(law: Model) -> Any:
         def answers(ids: Any) -> Any:
@@ -123,6 +123,11 @@ def _run_jaymody(module: Any, step: Step) -> Sequence[int]:
     prompt = np.array(step.prompt)
     found = module.speculative_sampling(prompt, rows(step.draft), rows(step.target), 1, step.lookahead)
     return found[len(prompt) :].tolist()
+
+
+def _quiet(**_: Any) -> Any:
+    """Return a progress bar that shows nothing."""
+    return nullcontext(SimpleNamespace(update=int))
 
 
 JAYMODY = Engine(
@@ -266,7 +271,7 @@ def _engine_keras(name: str, requests: int, *defects: Defect, **known: Any) -> E
         control=Edit("(r * q_draft) < p_target", "(r * q_draft) < 2 * p_target"),
         rule="likeliest, by ratio",
         options=("temperature > 0",),
-        given={"keras": OF_KERAS, "keras_hub.src.api_export": {"keras_hub_export": lambda _: lambda named: named}},
+        given={"keras": OF_KERAS, "keras_hub.src.api_export": {}},
         edits=(Edit("keras_hub.src.models.gemma4.gemma4_causal_lm import (\n", "types import (UnionType as\n"),),
         defects=defects,
         **known,
@@ -387,4 +392,35 @@ JACOBI = Engine(
 )
 
 
-ENGINES = (*FEIFEIBEAR, GPT_FAST, JACOBI, JAYMODY, *KERAS, KYEGOMEZ, *LITGPT, LUCIDRAINS, ROMSTO, SPECDEC)
+def _run_tidar(module: Any, step: Step) -> Sequence[int]:
+    drafts, heat = step.drafted(), step.options.temperature
+    target, draft = (step.rows(model, drafts).numpy() for model in (step.target, step.draft))
+    # Row i of the draft's logits is of the token in place i, behind one that is there already.
+    told = {"anchor_token": 0, "verify_logits": target, "draft_logits": np.roll(draft, 1, 0), "top_k": 0}
+    told |= {"draft_tokens": np.array(drafts), "predraft_tokens": np.zeros((len(target), 1)), "temperature": heat}
+    _, many, tokens, _ = module.anchor_rejection_sample((len(step.text),), **told)
+    return tokens[:many].tolist()
+
+
+TIDAR = Engine(
+    name="SUPER-GIANT TiDAR",
+    source=Repository("DebelToni/SUPER-GIANT"),
+    function="TiDAR.model.tidar_core:anchor_rejection_sample",
+    run=_run_tidar,
+    control=Edit("accept = u_i < ap_i", "accept = u_i < 2 * ap_i"),
+    options=("temperature",),
+    given={**GIVEN, "jax": GIVEN["jax"] | {"lax": SimpleNamespace(cond=cond, scan=scan)}},
+    edits=(Edit("selected_proposal = selected_proposal.at[0].set(next_anchor)\n", "\n"),),
+    defects=(
+        Defect(
+            "After a rejection, the code draws from the target's whole distribution instead of the residual.",
+            Edit(
+                "jax.random.categorical(k, p_logits, axis=-1)",
+                "jax.random.categorical(k, jnp.log(jnp.maximum(jnp.exp(p_log) - jnp.exp(q_log), 1e-30)), axis=-1)",
+            ),
+        ),
+    ),
+)
+
+
+ENGINES = (*FEIFEIBEAR, GPT_FAST, JACOBI, JAYMODY, *KERAS, KYEGOMEZ, *LITGPT, LUCIDRAINS, ROMSTO, SPECDEC, TIDAR)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -59,7 +60,7 @@ class _Gemma4Assistant(SimpleNamespace):
 def _run_gemma(module: Any, step: Step) -> Sequence[int]:
     config = SimpleNamespace(num_assistant_tokens=step.lookahead, max_length=1 << 20)
     assistant = _Gemma4Assistant(step=step, seen=[], device="cpu", generation_config=config)
-    generator = module.SinglePositionMultiTokenCandidateGenerator(assistant, lambda ids: ids[..., None], config)
+    generator = module.SinglePositionMultiTokenCandidateGenerator(assistant, partial(torch.unsqueeze, dim=-1), config)
     outputs = SimpleNamespace(hidden_states=[torch.zeros(1, 1, 1)], shared_kv_states={})
     ids, draft = generator.get_candidates(step.ids(), {}, outputs, False, 0)
     drafts = ids[0, len(step.prompt) :]

@@ -162,26 +162,14 @@ BONUS = Defect(
 CONTROL = Edit("r <= acp", "r <= 2 * acp")
 ANGELSLIM = Archive("angelslim-0.5.0", "66a6ec607419c9eac99c38c8117742fb322b740042875fb5c3950a9a9ed94bc6")
 IN_ANGELSLIM = "angelslim.compressor.speculative.utils.util"
+HEATED: dict[str, Any] = {"options": ("temperature",), "defects": (BONUS,), "stubs": ("transformers",)}
+BENCH = Repository("hemingkx/Spec-Bench")
 EAGLE = (
     _engine("AngelSlim", ANGELSLIM, IN_ANGELSLIM, _run_eagle, CONTROL, stubs=("transformers", "modelscope")),
     _engine("EAGLE", Repository("SafeAILab/EAGLE"), "eagle.model.utils", _run_eagle, CONTROL, stubs=("transformers",)),
-    *(
-        _engine(
-            name,
-            source,
-            module,
-            _run_eagle,
-            CONTROL,
-            options=("temperature",),
-            defects=(BONUS,),
-            stubs=("transformers",),
-        )
-        for name, source, module in (
-            ("HASS", Repository("HArmonizedSS/HASS"), "model.utils"),
-            ("Spec-Bench eagle2", Repository("hemingkx/Spec-Bench"), "model.eagle2.utils"),
-            ("Spec-Bench eagle3", Repository("hemingkx/Spec-Bench"), "model.eagle3.utils"),
-        )
-    ),
+    _engine("HASS", Repository("HArmonizedSS/HASS"), "model.utils", _run_eagle, CONTROL, **HEATED),
+    _engine("Spec-Bench eagle2", BENCH, "model.eagle2.utils", _run_eagle, CONTROL, **HEATED),
+    _engine("Spec-Bench eagle3", BENCH, "model.eagle3.utils", _run_eagle, CONTROL, **HEATED),
 )
 
 
@@ -375,7 +363,7 @@ HALF = Edit("dtype = torch.float16)", "dtype = torch.float32)")
 """Its coins and logits are in half precision on a GPU; they are in float32 here."""
 
 
-def _engine_sequoia(name: str, rule: str, **known: Any) -> Engine:
+def _engine_sequoia(name: str, rule: str, control: Edit) -> Engine:
     return Engine(
         name=f"Sequoia {name}",
         source=Repository("Infini-AI-Lab/Sequoia"),
@@ -387,15 +375,13 @@ def _engine_sequoia(name: str, rule: str, **known: Any) -> Engine:
         most=2,
         slow=True,
         defects=(MOVED, KEPT),
-        **known,
+        control=control,
     )
 
 
 SEQUOIA = (
-    _engine_sequoia("SpecTree", "tree without replacement", control=Edit("p[token] > r * q[token]", "p[token] > -1")),
-    _engine_sequoia(
-        "SpecInferTree", "tree with replacement", control=Edit("p[token] >= r * q[token]", "p[token] >= 0")
-    ),
+    _engine_sequoia("SpecTree", "tree without replacement", Edit("p[token] > r * q[token]", "p[token] > -1")),
+    _engine_sequoia("SpecInferTree", "tree with replacement", Edit("p[token] >= r * q[token]", "p[token] >= 0")),
 )
 
 

@@ -95,17 +95,17 @@ def _run_ascend_batch(module: Any, step: Step) -> Sequence[int]:
     return real_tokens(found[0])
 
 
-SAMPLER = {"apply_top_k_top_p": lambda logits, *_: logits}
-ASCEND_BATCH = Engine(
+def _unfiltered(logits: torch.Tensor, *_: Any) -> torch.Tensor:
+    return logits
+
+
+SAMPLER = {"apply_top_k_top_p": _unfiltered}
+ASCEND_BATCH = replace(
+    ASCEND[0],
     name="vllm-ascend mixed batch",
-    source=ASCEND_ARCHIVE,
-    function=ASCEND_PLACE,
     run=_run_ascend_batch,
-    control=Edit(RATIO, "(target_token_probs >= 0)"),
     options=("temperature",),
-    stubs=("vllm",),
     given={**ASCEND_GIVEN, "vllm_ascend.sample.sampler": SAMPLER},
-    most=2,
 )
 
 
@@ -237,15 +237,12 @@ GREEDY = Defect(
     ),
 )
 MASKS = {"topk_mask": topk_mask, "topp_mask": topp_mask}
-TPU_SAMPLER = Engine(
+TPU_SAMPLER = replace(
+    TPU[1],
     name="tpu-inference sampler",
-    source=TPU_ARCHIVE,
     function=f"{TPU_MODULE}:_compute_probs, rejection_sample",
-    rule="one-hot",
     run=_run_tpu_sampler,
-    control=ACCEPTS_ALL,
     options=("temperature", "top_k", "top_p"),
-    stubs=("jax",),
     given={**TPU_GIVEN, "tpu_inference.layers.common.binary_search": MASKS},
     defects=(ORDER, GREEDY),
     most=2,
