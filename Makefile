@@ -113,11 +113,12 @@ installed-apart: .venv/library
 test-engines: .venv-engines/engines
 	TRITON_INTERPRET=1 .venv-engines/bin/python -m pytest -q -p no:cacheprovider --durations=5 \
 		$(addprefix proofs_tests/,field/test_vllm.py field/test_sglang.py field/test_sglang_tree.py \
-		field/test_lossy_rules.py field/test_interpreter.py)
+		field/test_lossy_rules.py field/test_interpreter.py field/test_restated_rules.py)
 
 ENGINES_PIP = .venv-engines/bin/python -m pip --disable-pip-version-check
 VLLM_FILES = vllm/v1/sample/rejection_sampler.py vllm/v1/worker/gpu/spec_decode/rejection_sampler_utils.py \
 	vllm/v1/worker/gpu/sample/gumbel.py vllm/v1/spec_decode/fly.py
+LLAMA_FILES = common include src ggml/include examples/speculative
 SGLANG_FILES = ops/speculative/reject_sampling.py jit/include/sgl_kernel/speculative/sampling.cuh
 
 .venv-engines/engines: constraints-engines.txt .venv/tests
@@ -132,9 +133,13 @@ SGLANG_FILES = ops/speculative/reject_sampling.py jit/include/sgl_kernel/specula
 	VLLM_VERSION_OVERRIDE=$(call pinned,vllm) VLLM_TARGET_DEVICE=empty $(ENGINES_PIP) download --quiet --no-deps \
 		--no-build-isolation --no-binary vllm --dest .venv-engines/downloads vllm==$(call pinned,vllm)
 	$(ENGINES_PIP) download --quiet --no-deps --dest .venv-engines/downloads sglang==$(call pinned,sglang)
+	$(ENGINES_PIP) download --quiet --no-deps --no-binary llama-cpp-python --dest .venv-engines/downloads \
+		llama-cpp-python==$(call pinned,llama-cpp-python)
 	mkdir -p $@.new
 	tar -xzf .venv-engines/downloads/vllm-*.tar.gz -C $@.new --strip-components=1 \
 		$(addprefix vllm-$(call pinned,vllm)/,$(VLLM_FILES))
+	tar -xzf .venv-engines/downloads/llama_cpp_python-*.tar.gz -C $@.new --strip-components=2 \
+		$(addprefix llama_cpp_python-$(call pinned,llama-cpp-python)/vendor/llama.cpp/,$(LLAMA_FILES))
 	.venv-engines/bin/python -c 'import glob, zipfile; \
 		wheel = zipfile.ZipFile(glob.glob(".venv-engines/downloads/sglang-*.whl")[0]); \
 		[wheel.extract("sglang/kernels/" + name, "$@.new") for name in "$(SGLANG_FILES)".split()]'

@@ -22,7 +22,7 @@ some sixty times what as many plain runs take, here in the same run and in proce
 
 def rows(repeats: int = 5) -> list[Row]:
     """Measure transformers' `_speculative_sampling` on the zoo's laws: 5 tokens, 2 drafts, the bonus token too."""
-    (engine,) = named("transformers")
+    engine, _ = named("transformers")
     module = engine_part("transformers.generation.utils", "_speculative_sampling")
     laws = _floats(toy.target), _floats(toy.draft)
     threads = torch.get_num_threads()

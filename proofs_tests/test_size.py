@@ -16,7 +16,7 @@ LOADED = {
     "torch_bridge.check_sampler": 16_000,
 }
 IN_ONE_FOLDER = 25
-FILES, LINES, CODE = 386, 70_100, 37_500
+FILES, LINES, CODE = 386, 70_200, 37_500
 """Bounds of the size: of code 2,000 lines for whole engines, 900 for certificates, 600 for their checkers, 500 for
 advice, and 33,500 for all else."""
 

@@ -52,6 +52,13 @@ class Defect:
         self.cause, self.mend, self.by_design = cause, mend, by_design
 
 
+LIKELIEST = (
+    "The draft is the draft model's most likely token. The code accepts it by the ratio of its target and draft "
+    "probabilities, as if it were sampled."
+)
+"""The cause of a defect that several engines share."""
+
+
 @dataclass(frozen=True)
 class Step:
     """One call of an engine: the laws after each text, the text so far, the drafts to make, the options.

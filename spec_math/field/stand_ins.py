@@ -1,4 +1,4 @@
-"""Stand-ins that compute: jax.numpy and jax.random on NumPy, einops.rearrange, parts of vllm, torch without pins."""
+"""Stand-ins that compute: jax and keras on NumPy, einops.rearrange, parts of vllm, torch without pins."""
 
 from __future__ import annotations
 
@@ -109,6 +109,46 @@ def softmax(values: Any, axis: int = -1) -> Any:
     return shifted / shifted.sum(axis=axis, keepdims=True)
 
 
+def categorical(key: Key, logits: Any, axis: int = -1) -> Any:
+    """Draw the places of tokens with logits, along an axis.
+
+    >>> int(categorical((0,), np.log([1e-300, 1.0])))
+    1
+    """
+    return np.argmax(logits + _generator(key, logits.shape).gumbel(size=logits.shape), axis)
+
+
+def cond(which: Any, yes: Callable[..., Any], no: Callable[..., Any], *given: Any) -> Any:
+    """Call the first function where a condition holds, else the second.
+
+    >>> cond(np.array(0.5) > 0, abs, len, -2)
+    2
+    """
+    return (yes if which else no)(*given)
+
+
+def scan(step: Callable[..., Any], carry: Any, rows: Sequence[Any]) -> Any:
+    """Call a function on a carry and the entries of some arrays, one after the other.
+
+    >>> scan(lambda total, row: (total + row[0], total), 0, [np.array([1, 2])])[0].item()
+    3
+    """
+    found: list[Any] = []
+    for place in range(len(rows[0])):
+        carry, one = step(carry, tuple(row[place, ...] for row in rows))
+        found.append(one)
+    return carry, np.stack(found)
+
+
+def log_softmax(values: Any, axis: int = -1) -> Any:
+    """Return the logarithm of the softmax along an axis.
+
+    >>> log_softmax(np.zeros(1)).tolist()
+    [0.0]
+    """
+    return np.log(softmax(values, axis))
+
+
 def jit(fn: Callable[..., Any] | None = None, **_: Any) -> Any:
     """Return a function as it is, or a decorator that does.
 
@@ -127,8 +167,8 @@ class _Numpy:
         return getattr(np, name)
 
 
-RANDOM = {"split": split, "uniform": uniform, "exponential": exponential, "PRNGKey": tuple, "key": tuple}
-NN, OPS = {"one_hot": one_hot, "softmax": softmax}, {"segment_min": segment_min}
+RANDOM = {one.__name__: one for one in (split, uniform, exponential, categorical)} | {"PRNGKey": tuple, "key": tuple}
+NN, OPS = {"one_hot": one_hot, "softmax": softmax, "log_softmax": log_softmax}, {"segment_min": segment_min}
 GIVEN: dict[str, dict[str, Any]] = {
     "jax": {
         "numpy": _Numpy(),
@@ -144,6 +184,46 @@ GIVEN: dict[str, dict[str, Any]] = {
     "jax.ops": OPS,
 }
 """What is given in the place of the modules of jax while a file is loaded."""
+
+
+class SeedGenerator:
+    """The seed of keras.random: one generator, which goes on from draw to draw.
+
+    >>> SeedGenerator().uniform((2,)).shape
+    (2,)
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.uniform = np.random.default_rng(seed).random
+
+
+def slice_update(values: Any, start: Sequence[int], update: Any) -> Any:
+    """Return a copy of an array with a block replaced.
+
+    >>> slice_update(np.zeros((1, 3)), [0, 1], np.ones((1, 2))).tolist()
+    [[0.0, 1.0, 1.0]]
+    """
+    found = np.array(values)
+    found[tuple(slice(at, at + size) for at, size in zip(start, update.shape, strict=True))] = update
+    return found
+
+
+def _once(cond: Any, body: Callable[..., Any], loop_vars: Any, maximum_iterations: Any) -> Any:  # noqa: ARG001
+    return body(*loop_vars)
+
+
+def _uniform(shape: Any, seed: SeedGenerator, dtype: str) -> Any:  # noqa: ARG001
+    return seed.uniform(shape)
+
+
+OPS_OF_KERAS = {"softmax": softmax, "cast": np.asarray, "slice_update": slice_update, "while_loop": _once}
+OF_KERAS: dict[str, Any] = {
+    "ops": SimpleNamespace(**vars(np) | OPS_OF_KERAS),
+    "random": SimpleNamespace(SeedGenerator=SeedGenerator, uniform=_uniform),
+    "config": SimpleNamespace(backend=str),
+    "activations": SimpleNamespace(softmax=softmax),
+}
+"""What is given in the place of keras while a file is loaded; a loop goes round once."""
 
 
 def rearrange(tensor: Any, pattern: str) -> Any:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from spec_math.field.engine import PROMPT, Archive, Defect, Edit, Engine, Repository, Step, Text
-from spec_math.field.stand_ins import rearrange
+from spec_math.field.engine import LIKELIEST, PROMPT, Archive, Defect, Edit, Engine, Repository, Step, Text, real_tokens
+from spec_math.field.stand_ins import GIVEN, OF_KERAS, cond, rearrange, scan
 from spec_math.language.model import Model
-from torch_bridge.toy_models import TableModel
+from torch_bridge.toy_models import TableModel, logits_of
 
 
 def _shifted(model: Model) -> Model:
@@ -231,6 +231,59 @@ LUCIDRAINS = Engine(
 )
 
 
+def _run_keras(module: Any, step: Step, requests: int) -> Sequence[int]:
+    index, heat = len(step.prompt), step.options.temperature
+    texts = np.array([[*step.prompt, *[-1] * (step.lookahead + 1)]] * requests)
+
+    def answers(model: Model, ids: Any, cache: Any, place: int) -> Any:
+        return logits_of([model(tuple(row[len(PROMPT) : place])) for row in ids.tolist()]).numpy(), None, cache
+
+    target, draft = (partial(answers, model) for model in (step.target, step.draft))
+    sampler = module.SpeculativeSampler(step.lookahead, SimpleNamespace(temperature=heat), temperature=heat)
+    return real_tokens(sampler(target, texts, index=index, mask=texts >= 0, draft_next=draft)[0, index:])
+
+
+LONE = Defect(
+    LIKELIEST,
+    Edit(
+        "next_token = ops.argmax(probs, axis=-1)",
+        "race = -ops.log(random.uniform(shape=ops.shape(probs), seed=self.seed_generator, dtype='float32'))\n"
+        "                next_token = ops.argmax(probs / race, axis=-1)",
+    ),
+)
+BESIDE = Defect(
+    "All requests of a batch go on by as many tokens as the request with the fewest accepted drafts. A request that "
+    "accepted more gets a draw from the residual there, which replaces its accepted draft.",
+    Edit(
+        "bonus_token = ops.cast(bonus_token, prompt.dtype)",
+        "kept = draft_ids[:, ops.minimum(min_accepted, k - 1)]\n"
+        "            bonus_token = ops.where(num_accepted > min_accepted, kept, bonus_token)",
+    ),
+)
+
+
+def _engine_keras(name: str, requests: int, *defects: Defect, **known: Any) -> Engine:
+    return Engine(
+        name=name,
+        source=Archive("keras_hub-0.32.0", "c0a07ed19b894f5588188afd841659263eb6d3732e21188c82e3e7d3b6de4268"),
+        function="keras_hub.src.samplers.speculative_sampler:SpeculativeSampler.__call__",
+        run=partial(_run_keras, requests=requests),
+        control=Edit("(r * q_draft) < p_target", "(r * q_draft) < 2 * p_target"),
+        rule="likeliest, by ratio",
+        options=("temperature > 0",),
+        given={"keras": OF_KERAS, "keras_hub.src.api_export": {}},
+        edits=(Edit("keras_hub.src.models.gemma4.gemma4_causal_lm import (\n", "types import (UnionType as\n"),),
+        defects=defects,
+        **known,
+    )
+
+
+KERAS = (
+    _engine_keras("keras-hub", 1, LONE),
+    _engine_keras("keras-hub beside another request", 2, LONE, BESIDE, most=1, narrow=True),
+)
+
+
 def _run_kyegomez(module: Any, step: Step) -> Sequence[int]:
     p, q = (torch.tensor(step.laws(model, ())[0]) for model in (step.target, step.draft))
     return [module.SpeculativeDecoder.speculative_sampling(None, p, q)]
@@ -339,4 +392,35 @@ JACOBI = Engine(
 )
 
 
-ENGINES = (*FEIFEIBEAR, GPT_FAST, JACOBI, JAYMODY, KYEGOMEZ, *LITGPT, LUCIDRAINS, ROMSTO, SPECDEC)
+def _run_tidar(module: Any, step: Step) -> Sequence[int]:
+    drafts, heat = step.drafted(), step.options.temperature
+    target, draft = (step.rows(model, drafts).numpy() for model in (step.target, step.draft))
+    # Row i of the draft's logits is of the token in place i, behind one that is there already.
+    told = {"anchor_token": 0, "verify_logits": target, "draft_logits": np.roll(draft, 1, 0), "top_k": 0}
+    told |= {"draft_tokens": np.array(drafts), "predraft_tokens": np.zeros((len(target), 1)), "temperature": heat}
+    _, many, tokens, _ = module.anchor_rejection_sample((len(step.text),), **told)
+    return tokens[:many].tolist()
+
+
+TIDAR = Engine(
+    name="SUPER-GIANT TiDAR",
+    source=Repository("DebelToni/SUPER-GIANT"),
+    function="TiDAR.model.tidar_core:anchor_rejection_sample",
+    run=_run_tidar,
+    control=Edit("accept = u_i < ap_i", "accept = u_i < 2 * ap_i"),
+    options=("temperature",),
+    given={**GIVEN, "jax": GIVEN["jax"] | {"lax": SimpleNamespace(cond=cond, scan=scan)}},
+    edits=(Edit("selected_proposal = selected_proposal.at[0].set(next_anchor)\n", "\n"),),
+    defects=(
+        Defect(
+            "After a rejection, the code draws from the target's whole distribution instead of the residual.",
+            Edit(
+                "jax.random.categorical(k, p_logits, axis=-1)",
+                "jax.random.categorical(k, jnp.log(jnp.maximum(jnp.exp(p_log) - jnp.exp(q_log), 1e-30)), axis=-1)",
+            ),
+        ),
+    ),
+)
+
+
+ENGINES = (*FEIFEIBEAR, GPT_FAST, JACOBI, JAYMODY, *KERAS, KYEGOMEZ, *LITGPT, LUCIDRAINS, ROMSTO, SPECDEC, TIDAR)

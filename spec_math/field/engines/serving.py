@@ -12,7 +12,19 @@ import numpy as np
 import torch
 
 from spec_math.arrays import asarray
-from spec_math.field.engine import Archive, Defect, Edit, Engine, Options, Repository, Restated, Step, Text, real_tokens
+from spec_math.field.engine import (
+    LIKELIEST,
+    Archive,
+    Defect,
+    Edit,
+    Engine,
+    Options,
+    Repository,
+    Restated,
+    Step,
+    Text,
+    real_tokens,
+)
 from spec_math.field.stand_ins import Unpinned
 from spec_math.language.model import Model
 from spec_math.pathwise.loading import Loading, load_module
@@ -209,10 +221,9 @@ def _law(module: Any, target: Model, options: Options) -> Model:
     return lambda text: [dict(listed(text)).get(token, 0.0) for token in range(len(asarray(target(text))))]
 
 
-LIKELIEST = Defect(
-    "The draft is the draft model's most likely candidate. The code accepts it by the ratio of its target and draft "
-    "probabilities, as if it were sampled. The code becomes lossless if it samples the draft from the candidates, and "
-    "if the residual is repaired too.",
+SAMPLED = Defect(
+    LIKELIEST + " The code becomes lossless if it samples the draft from the candidates, and if the residual is "
+    "repaired too.",
     Edit("return listed[0][0]", "return _drawn([token for token, _ in listed], [mass for _, mass in listed])"),
 )
 BY_PLACE = Defect(
@@ -230,7 +241,7 @@ LLAMA_CPP = Engine(
     options=("temperature > 0", "top_k", "top_p"),
     law=_law,
     unit=2.0**-53,
-    defects=(LIKELIEST, BY_PLACE),
+    defects=(SAMPLED, BY_PLACE),
 )
 
 
@@ -248,7 +259,7 @@ OPENVINO = Engine(
     function="spec_math.field.restated.openvino_genai:validate_candidate, restated",
     rule="its own",
     run=_run_openvino,
-    control=Edit("drawn = _drawn(law)", "drawn = drafts[min(place, len(drafts) - 1)]"),
+    control=Edit("drawn = random.choices(range(len(law)), law)[0]", "drawn = drafts[min(place, len(drafts) - 1)]"),
     defects=(
         Defect(
             "The code draws a token y from the target, and accepts the draft x if a uniform with only 101 values is at "

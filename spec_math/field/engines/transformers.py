@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -12,7 +15,7 @@ import torch
 
 from spec_math.arrays import Array
 from spec_math.audit import Explored, ExploreError, Partial, check_drafter
-from spec_math.field.engine import Archive, Edit, Engine, Step
+from spec_math.field.engine import LIKELIEST, Archive, Defect, Edit, Engine, Step
 from spec_math.field.installed import engine_part
 from spec_math.pathwise.exploration import SOURCES
 from spec_math.verdict import Verdict
@@ -45,16 +48,52 @@ def _run(module: Any, step: Step, weight: float | None = None) -> Sequence[int]:
     return emitted(module._speculative_sampling, torch.tensor(drafts), target, draft, weight)
 
 
-ENGINES = (
-    Engine(
-        name="transformers",
-        source=Archive("transformers-5.23.0", "018e82fd07490ad5bb58414f65e31576033dc7f36bed10c574843f69b90991bf"),
-        function="transformers.generation.utils:_speculative_sampling",
-        run=_run,
-        control=Edit("torch.clamp((p_n_plus_1 - q_n_plus_1), min=0)", "p_n_plus_1.clone()"),
-        stubs=tuple(f"transformers.{name}" for name in BESIDE),
+class _Gemma4Assistant(SimpleNamespace):
+    """An assistant that the generator knows by its name; the embedding of a token is the token."""
+
+    def __call__(self, inputs_embeds: torch.Tensor, **_: Any) -> Any:
+        self.seen.append(int(inputs_embeds[0, 0, 0]))
+        logits = self.step.rows(self.step.draft, self.seen[1:])[None, -1:]
+        return SimpleNamespace(logits=logits, last_hidden_state=torch.zeros(1, 1, 1))
+
+
+def _run_gemma(module: Any, step: Step) -> Sequence[int]:
+    config = SimpleNamespace(num_assistant_tokens=step.lookahead, max_length=1 << 20)
+    assistant = _Gemma4Assistant(step=step, seen=[], device="cpu", generation_config=config)
+    generator = module.SinglePositionMultiTokenCandidateGenerator(assistant, partial(torch.unsqueeze, dim=-1), config)
+    outputs = SimpleNamespace(hidden_states=[torch.zeros(1, 1, 1)], shared_kv_states={})
+    ids, draft = generator.get_candidates(step.ids(), {}, outputs, False, 0)
+    drafts = ids[0, len(step.prompt) :]
+    return emitted(module._speculative_sampling, drafts, step.rows(step.target, drafts.tolist()), draft[0])
+
+
+TRANSFORMERS = Engine(
+    name="transformers",
+    source=Archive("transformers-5.23.0", "018e82fd07490ad5bb58414f65e31576033dc7f36bed10c574843f69b90991bf"),
+    function="transformers.generation.utils:_speculative_sampling",
+    run=_run,
+    control=Edit("torch.clamp((p_n_plus_1 - q_n_plus_1), min=0)", "p_n_plus_1.clone()"),
+    stubs=tuple(f"transformers.{name}" for name in BESIDE),
+)
+GEMMA = replace(
+    TRANSFORMERS,
+    name="transformers Gemma 4 assistant",
+    function="transformers.generation.utils:SinglePositionMultiTokenCandidateGenerator, _speculative_sampling",
+    run=_run_gemma,
+    stubs=tuple(name for name in TRANSFORMERS.stubs if not name.endswith("candidate_generator")),
+    rule="likeliest, by ratio",
+    defects=(
+        Defect(
+            LIKELIEST,
+            Edit(
+                "last_token_id = outputs.logits.argmax(dim=-1)\n            last_hidden",
+                "last_token_id = torch.multinomial(outputs.logits[0].softmax(-1), 1)\n            last_hidden",
+                "transformers.generation.candidate_generator",
+            ),
+        ),
     ),
 )
+ENGINES = (TRANSFORMERS, GEMMA)
 
 
 COPIED = ("assistant_model", "tokenizer", "assistant_tokenizer")

@@ -16,6 +16,7 @@ from spec_math.arrays import as_law
 from spec_math.field.engine import PROMPT, Archive, Defect, Edit, Engine, Repository, Source, Step, Text
 from spec_math.field.engines.chains import ROTALABS_ARCHIVE
 from spec_math.language.model import Model
+from torch_bridge.toy_models import logits_of
 
 NO_TOKEN = -1
 """What EAGLE fills shorter paths up with; Medusa takes token 0."""
@@ -64,13 +65,8 @@ def drafted_tree(
     longest = max(paths, key=len)
     candidates = [[0, *path, *[fill] * (len(longest) - len(path))] for path in paths]
     prefixes = [[path[:n] if n <= len(path) else longest for n in range(len(longest) + 1)] for path in paths]
-    logits = [torch.stack([_row(target, prefix, dtype) for prefix in row]) for row in prefixes]
+    logits = [torch.stack([logits_of(as_law(target(one), "target"), dtype) for one in row]) for row in prefixes]
     return DraftedTree(torch.tensor(candidates), torch.stack(logits))
-
-
-def _row(target: Model, prefix: Text, dtype: torch.dtype) -> torch.Tensor:
-    masses: Any = np.asarray(as_law(target(prefix), "target"), dtype=np.float64)
-    return torch.tensor(masses).log().to(dtype)
 
 
 def likeliest_tree(step: Step, fill: int = NO_TOKEN) -> DraftedTree:
@@ -166,26 +162,14 @@ BONUS = Defect(
 CONTROL = Edit("r <= acp", "r <= 2 * acp")
 ANGELSLIM = Archive("angelslim-0.5.0", "66a6ec607419c9eac99c38c8117742fb322b740042875fb5c3950a9a9ed94bc6")
 IN_ANGELSLIM = "angelslim.compressor.speculative.utils.util"
+HEATED: dict[str, Any] = {"options": ("temperature",), "defects": (BONUS,), "stubs": ("transformers",)}
+BENCH = Repository("hemingkx/Spec-Bench")
 EAGLE = (
     _engine("AngelSlim", ANGELSLIM, IN_ANGELSLIM, _run_eagle, CONTROL, stubs=("transformers", "modelscope")),
     _engine("EAGLE", Repository("SafeAILab/EAGLE"), "eagle.model.utils", _run_eagle, CONTROL, stubs=("transformers",)),
-    *(
-        _engine(
-            name,
-            source,
-            module,
-            _run_eagle,
-            CONTROL,
-            options=("temperature",),
-            defects=(BONUS,),
-            stubs=("transformers",),
-        )
-        for name, source, module in (
-            ("HASS", Repository("HArmonizedSS/HASS"), "model.utils"),
-            ("Spec-Bench eagle2", Repository("hemingkx/Spec-Bench"), "model.eagle2.utils"),
-            ("Spec-Bench eagle3", Repository("hemingkx/Spec-Bench"), "model.eagle3.utils"),
-        )
-    ),
+    _engine("HASS", Repository("HArmonizedSS/HASS"), "model.utils", _run_eagle, CONTROL, **HEATED),
+    _engine("Spec-Bench eagle2", BENCH, "model.eagle2.utils", _run_eagle, CONTROL, **HEATED),
+    _engine("Spec-Bench eagle3", BENCH, "model.eagle3.utils", _run_eagle, CONTROL, **HEATED),
 )
 
 
@@ -379,7 +363,7 @@ HALF = Edit("dtype = torch.float16)", "dtype = torch.float32)")
 """Its coins and logits are in half precision on a GPU; they are in float32 here."""
 
 
-def _engine_sequoia(name: str, rule: str, **known: Any) -> Engine:
+def _engine_sequoia(name: str, rule: str, control: Edit) -> Engine:
     return Engine(
         name=f"Sequoia {name}",
         source=Repository("Infini-AI-Lab/Sequoia"),
@@ -391,15 +375,13 @@ def _engine_sequoia(name: str, rule: str, **known: Any) -> Engine:
         most=2,
         slow=True,
         defects=(MOVED, KEPT),
-        **known,
+        control=control,
     )
 
 
 SEQUOIA = (
-    _engine_sequoia("SpecTree", "tree without replacement", control=Edit("p[token] > r * q[token]", "p[token] > -1")),
-    _engine_sequoia(
-        "SpecInferTree", "tree with replacement", control=Edit("p[token] >= r * q[token]", "p[token] >= 0")
-    ),
+    _engine_sequoia("SpecTree", "tree without replacement", Edit("p[token] > r * q[token]", "p[token] > -1")),
+    _engine_sequoia("SpecInferTree", "tree with replacement", Edit("p[token] >= r * q[token]", "p[token] >= 0")),
 )
 
 

@@ -11,23 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from spec_math.arrays import asarray
 from spec_math.field import stand_ins
-from spec_math.field.engine import (
-    PLAIN,
-    Archive,
-    Defect,
-    Edit,
-    Engine,
-    Options,
-    Repository,
-    Step,
-    Text,
-    processed,
-    real_tokens,
-)
+from spec_math.field.engine import PLAIN, Archive, Defect, Edit, Engine, Repository, Step, processed, real_tokens
 from spec_math.field.stand_ins import Unpinned, uniform_probs
-from spec_math.language.model import Model
 
 ASCEND_ARCHIVE = Archive(
     "vllm_ascend-0.18.0-cp311-cp311-manylinux_2_24_aarch64.whl",
@@ -114,16 +100,12 @@ def _unfiltered(logits: torch.Tensor, *_: Any) -> torch.Tensor:
 
 
 SAMPLER = {"apply_top_k_top_p": _unfiltered}
-ASCEND_BATCH = Engine(
+ASCEND_BATCH = replace(
+    ASCEND[0],
     name="vllm-ascend mixed batch",
-    source=ASCEND_ARCHIVE,
-    function=ASCEND_PLACE,
     run=_run_ascend_batch,
-    control=Edit("target_token_probs / draft_token_probs >= uniform_token_probs", "(target_token_probs >= 0)"),
     options=("temperature",),
-    stubs=("vllm",),
     given={**ASCEND_GIVEN, "vllm_ascend.sample.sampler": SAMPLER},
-    most=2,
 )
 
 
@@ -139,14 +121,6 @@ def _run_gaudi(module: Any, step: Step) -> Sequence[int]:
     return real_tokens(found[0])
 
 
-def _greedy(_module: Any, target: Model, _options: Options) -> Model:
-    def law(text: Text) -> Any:
-        masses = np.asarray(asarray(target(text)), dtype=np.float64)
-        return np.eye(len(masses))[masses.argmax()]
-
-    return law
-
-
 GAUDI = Engine(
     name="vllm-gaudi",
     source=Repository("vllm-project/vllm-gaudi"),
@@ -156,7 +130,7 @@ GAUDI = Engine(
     control=Edit("pos < num_accepted.unsqueeze(-1)", "pos + 1 < num_accepted.unsqueeze(-1)"),
     stubs=("vllm",),
     given=GAUDI_VLLM,
-    law=_greedy,
+    law=lambda _, target, options: processed(target, replace(options, temperature=0.0)),
 )
 
 
@@ -263,15 +237,12 @@ GREEDY = Defect(
     ),
 )
 MASKS = {"topk_mask": topk_mask, "topp_mask": topp_mask}
-TPU_SAMPLER = Engine(
+TPU_SAMPLER = replace(
+    TPU[1],
     name="tpu-inference sampler",
-    source=TPU_ARCHIVE,
     function=f"{TPU_MODULE}:_compute_probs, rejection_sample",
-    rule="one-hot",
     run=_run_tpu_sampler,
-    control=ACCEPTS_ALL,
     options=("temperature", "top_k", "top_p"),
-    stubs=("jax",),
     given={**TPU_GIVEN, "tpu_inference.layers.common.binary_search": MASKS},
     defects=(ORDER, GREEDY),
     most=2,

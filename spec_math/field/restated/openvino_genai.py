@@ -29,7 +29,7 @@ def verify(drafts: Sequence[int], reported: Row, row: Callable[[int], Row]) -> l
     rejected = False
     for place in range(len(drafts) + 1):
         law = row(place)
-        drawn = _drawn(law)
+        drawn = random.choices(range(len(law)), law)[0]
         if rejected or place == len(drafts):
             return [*emitted, drawn]
         ratio = reported[place] / law[drawn]
@@ -38,7 +38,3 @@ def verify(drafts: Sequence[int], reported: Row, row: Callable[[int], Row]) -> l
         else:
             rejected = True
     return emitted
-
-
-def _drawn(law: Row) -> int:
-    return random.choices(range(len(law)), law)[0]
