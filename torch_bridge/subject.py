@@ -6,6 +6,7 @@ takes is read from its names, and said in the verdict; what is not understood is
 
 from __future__ import annotations
 
+import dis
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +34,7 @@ from spec_math.samplers.words import Given, Role, name_of, roles_of
 from spec_math.verdict import Undecided, Verdict
 from torch_bridge import adapters
 from torch_bridge.adapters import Adapter
-from torch_bridge.randomness.source import torch_source
+from torch_bridge.randomness.source import OnCpu, torch_source
 from torch_bridge.returned import DECISION, FEW, AnswerError, Decided, Told, parts_of, readings, values_of
 from torch_bridge.ways import Way, opened, said, ways_of, written
 
@@ -233,7 +234,12 @@ LONG, EACH = 30.0, 8.0
 def _in_time(asked: Callable[[], Any]) -> Any:
     """Return what a function returns, or None where it takes long: it has a process of its own, and may not end."""
     here, there = Pipe(duplex=False)
-    process = get_context("fork").Process(target=lambda: there.send(asked()), daemon=True)
+
+    def sent() -> None:
+        with suppress(Exception):  # some choice makes no sense
+            there.send(asked())
+
+    process = get_context("fork").Process(target=sent, daemon=True)
     process.start()
     there.close()
     try:
@@ -298,7 +304,7 @@ def _answers(one: Adapter, drafts: str) -> list[Any]:
     run = _subject(one, None, "", one.dtypes[0]).fn
     given = [1] if drafts == "token[None]" else [(1, 0)] if drafts == "tokens" else []
     found: list[Any] = []
-    with suppress(Exception):  # whatever it raises, it was not meant so
+    with suppress(Exception), OnCpu():  # whatever it raises, it was not meant so
         for seed in range(4):
             torch.manual_seed(seed)
             found.append(run(*given, rows, rows[:2].flip(0)))
@@ -308,7 +314,8 @@ def _answers(one: Adapter, drafts: str) -> list[Any]:
 def _subject(one: Adapter, grid: int | None, words: str, dtype: torch.dtype, name: str = "sampler") -> Subject:
     refused: set[bool] = set()
     parameters = [*inspect.signature(one.fn).parameters]
-    single, drafts = "token" in parameters, "token" in parameters or "tokens" in parameters
+    single = "token" in parameters
+    drafts = single or ("tokens" in parameters and any(at.argval == "tokens" for at in dis.get_instructions(one.fn)))
 
     def sampler(*given: Any) -> Any:
         *tokens, target, draft = given

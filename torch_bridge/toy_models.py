@@ -150,7 +150,7 @@ class TableModel:
         """Return the model itself."""
         return self
 
-    eval = to
+    eval = cuda = half = float = to
 
     def modules(self) -> Iterator[Any]:
         """Return the model as its only part."""

@@ -15,7 +15,7 @@ from spec_math.samplers.call import choices
 from spec_math.samplers.generators import generator_for, source_of
 from spec_math.samplers.signature import Signature, by_default, is_method
 from spec_math.samplers.subject import names
-from spec_math.samplers.words import LAW, Taken, taken_by, words_in
+from spec_math.samplers.words import LAW, TOKS, Taken, side_of, taken_by, words_in
 from torch_bridge.returned import Told
 from torch_bridge.toy_models import Form
 
@@ -94,7 +94,7 @@ def ways_of(found: Signature) -> list[Way]:
             options |= {"listed": (True,)} if "ist[" in found.annotation(found.name_of("prompt")) else {"flat": flat}
     if found.has("target records"):
         options |= {"drawn": (False, True)}
-    elif found.given_drafts and not found.single:
+    elif not found.single and (found.given_drafts or (found.open and not found.has("draft model"))):
         options |= {"batch": (False,) if numpy else (True, False)}
         if found.has("draft") and not found.has("draft mass"):
             options |= {"masses": (False, True)}
@@ -125,6 +125,8 @@ def written(found: Signature, way: Way, told: Told) -> str:
         name = one.partition("=")[0].strip()
         value = f'{name.removeprefix("self.")}=values_of(judged, {[one]})["{name}"]'
         lines[name.startswith("self.")].append(f"        {value},  # as told")
+    if kept := by_default(found.fn, [*dict(found.takes), *dict(found.open), *told.values]):
+        lines[False].append(f"        # {kept.removeprefix(', ')}")
     body, method = "\n".join([*lines[True], *lines[False]]), is_method(found.fn)
     tokens = "token" if found.single else "tokens"
     code = "\n".join(line.rpartition("  # ")[0] for line in body.split("\n"))
@@ -170,11 +172,13 @@ def _choices(found: Signature, name: str, taken: Taken) -> tuple[str, ...]:
     used = dict.fromkeys(re.findall(rf"\b{re.escape(name)}\.([a-z]\w*)", source_of(found.fn)))
     keys = dict.fromkeys(re.findall(rf"\b{re.escape(name)}(?:\[|\.get\()['\"](\w+)", source_of(found.fn)))
     if keys and taken == "":
-        inner = (f'"{one}": {_GIVEN.get(taken_by(one), ("", "..."))[1]}' for one in keys)
+        inner = (f'"{one}": {_inner(one)}' for one in keys)
         return (f"{{{{{', '.join(inner)}}}}}", "None")
     if used and not any(hasattr(torch.Tensor, one) for one in used) and taken in ("", "drafts"):
-        inner = {one: _GIVEN.get(taken_by(one), ("", "..."))[1] for one in used}
-        return (f"SimpleNamespace({', '.join(f'{one}={value}' for one, value in inner.items())})", "None")
+        calls = {one for one in used if f"{name}.{one}(" in source_of(found.fn)}
+        models = {one: f"{side_of(one)}_model" for one in calls if side_of(one)}
+        inner = ", ".join(f"{one}={models.get(one, _inner(one))}" for one in used)
+        return f"SimpleNamespace({inner})", "None"
     if (literal := re.search(r"Literal\[([^]]*)\]", kind)) is not None:
         return tuple(literal[1].split(", "))
     for word, few in (("bool", ("True", "False")), ("int", ("{many}", "{size}")), ("float", ("1.0", "0.0"))):
@@ -185,11 +189,20 @@ def _choices(found: Signature, name: str, taken: Taken) -> tuple[str, ...]:
     free = [name for name in sides if sides[name]] if not name.startswith("self.") else []
     if taken == "" and found.given_drafts and words_in(name) & LAW:
         free = ["draft[range(len(tokens)), tokens]", *free]
+    row = "torch.cat([prompt, tokens[None]], 1)"
     if taken == "" and found.models and not found.has("prompt"):
-        free = ["torch.cat([prompt, tokens[None]], 1)"] * found.given_drafts + ["prompt"]
+        free = [row] * found.given_drafts + ["prompt"]
+    if words_in(name) & TOKS and taken != "drafts" and not found.has("draft model", "tokens"):
+        return row, "tokens[None]", "tokens.tolist()", "prompt"
     if words_in(name) & PLACES and found.models:
         return "prompt.shape[1] - 1", "prompt.shape[1]", "0"
     return tuple(_LAID.get(one, one.replace("len(tokens)", "{many}")) for one in choices(taken, free))
+
+
+def _inner(name: str) -> str:
+    """Return what is given under a name within options, by what the name says; ... where it says nothing."""
+    taken = taken_by(name)
+    return "..." if taken in ("generator", "key") else _GIVEN.get(taken, ("", "..."))[1]
 
 
 def _dataclass_of(fn: Any, annotation: str) -> type | None:
@@ -287,6 +300,7 @@ _GIVEN: dict[Taken, tuple[str, str]] = {
     "size": ("the number of tokens", "target.shape[-1]"),
     "device": ("the processor", '"cpu"'),
     "tokenizer": ("a tokenizer whose texts are tokens", "TableTokenizer(prompt)"),
+    "batch": ("one text", "1"),
     "top k": ("no limit", "0"),
     "top p": ("no limit", "1.0"),
     "counter": ("a count", "0"),

@@ -357,6 +357,23 @@ def test_a_clock_that_measures_is_taken_to_tick_and_one_that_decides_is_not_judg
         assert type(found.verdict).__name__ == verdict, found.verdict
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a device that code may ask for")
+@pytest.mark.parametrize("changed", [False, True])
+def test_code_that_asks_for_cuda_is_judged_on_the_cpu(tmp_path: Path, changed: bool) -> None:
+    source = LAW.replace("p, q, x =", 'p, q, x = (one.cuda().to("cuda:0") for one in').replace(
+        "tokens[0]", "tokens[0])"
+    )
+    source = source.replace("torch.tensor(0)", 'torch.zeros(1, device=torch.device("cuda"))')
+    source = source.replace(
+        "target_probs[0], draft_probs[0], draft_tokens[0])", "(target_probs[0], draft_probs[0], draft_tokens[0]))"
+    )
+    (tmp_path / "engine.py").write_text(HEAD + (source.replace(*WRONG) if changed else source))
+    request = AuditRequest(f"{tmp_path / 'engine.py'}:verify", adapter=tmp_path / "adapter.py")
+    text = adapter_file(request, judge(subject_of(load_sampler(request.place).value), CHAIN))
+    assert ('return emitted(returned, tokens, "_,count,law")  # of ' in text) == (not changed)
+    assert ("With none of its " in text) == changed
+
+
 def test_a_choice_that_never_ends_is_left_alone(tmp_path: Path) -> None:
     source = LOGITS.replace("verify_logits)", "verify_logits, alpha)").replace(
         "    p, q", "    while alpha == 1.0: pass\n    p, q", 1

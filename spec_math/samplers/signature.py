@@ -12,6 +12,8 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from spec_math.pathwise.loading import load_sampler
 from spec_math.pathwise.time_readings import ticking as ticking
 from spec_math.samplers.generators import generator_for, source_of
@@ -36,7 +38,7 @@ from spec_math.samplers.words import (
 NEVER: tuple[Taken, ...] = ("coin", *get_args(Unknown))
 """What is not given to a function that is called as it is."""
 
-ASKED: tuple[Taken, ...] = ("processor", "metadata", "cumulative", "none", "top k", "top p", *NEVER)
+ASKED: tuple[Taken, ...] = ("processor", "metadata", "cumulative", "none", "batch", "top k", "top p", *NEVER)
 """What is given only where it is required."""
 
 MANY: tuple[Taken, ...] = (
@@ -67,11 +69,47 @@ def read(
     {'target_probs': 'target', 'q': 'draft', 'temperature': 'temperature'}
     """
     found: dict[str, Taken] = {name: _by_type(fn, one) or taken_by(name) for name, one in named_in(fn).items()}
+    for name, taken in found.items():
+        # What is called on an object that is neither a distribution nor a model is for the caller to give.
+        calls = set(re.findall(rf"(?<![\w.]){name}\.(\w+)\(", source_of(fn))) - (MODELS if "model" in taken else ARRAYS)
+        if calls and taken in ("target", "draft", "target model", "draft model", "model"):
+            found[name] = ""
     said: dict[str, Taken] = {name: taken for name, taken in told_by_name(fn, told or {}) if name}
     for name, taken in said.items():
         if taken in ("target", "draft") and found[name].endswith("model"):
             said[name] = model_of(taken)
     return beside({**(own or {}), **found, **said}) | said
+
+
+ARRAYS = {
+    *dir(np.ndarray),
+    "dim",
+    "to",
+    "softmax",
+    "log",
+    "exp",
+    "float",
+    "double",
+    "cpu",
+    "cuda",
+    "numpy",
+    "unsqueeze",
+}
+ARRAYS |= {"detach", "gather", "log_softmax", "size", "view", "device", "index_select", "new_zeros", "type_as", "half"}
+MODELS = {
+    "to",
+    "eval",
+    "cuda",
+    "half",
+    "float",
+    "parameters",
+    "modules",
+    "forward",
+    "train",
+    "embed",
+    "named_parameters",
+}
+"""What is called on arrays and tensors, and on models."""
 
 
 def named_in(fn: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -235,7 +273,7 @@ def as_it_is(
 
 OF_OBJECTS: tuple[Taken, ...] = (
     *("target model", "draft model", "lookahead", "temperature", "sampling", "greedy", "end"),
-    *("size", "device", "tokenizer", "top k", "top p", "counter", "list"),
+    *("size", "device", "tokenizer", "batch", "top k", "top p", "counter", "list"),
 )
 """What a method may find in its object."""
 

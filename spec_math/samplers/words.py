@@ -19,7 +19,7 @@ _OfLaws = Literal["target logs", "draft logs", "target mass", "draft mass", "tar
 _OfDrafts = Literal["bonus", "candidates", "candidate logits", "lookahead", "cumulative"]
 _OfModels = Literal["target model", "draft model", "prompt", "token", "places", "places end", "cache", "length", "end"]
 _Settings = Literal["temperature", "sampling", "greedy", "key", "metadata", "processor", "none"]
-_OfSizes = Literal["size", "device", "tokenizer", "top k", "top p", "counter", "list"]
+_OfSizes = Literal["size", "device", "tokenizer", "batch", "top k", "top p", "counter", "list"]
 Given = Literal[Role, _OfLaws, _OfDrafts, _OfModels, _Settings, _OfSizes]
 """What a caller may tell; "none" is for a parameter that is left to its default, or takes None."""
 
@@ -45,7 +45,7 @@ MADE = {"gen", "generated", "proposed", "speculated", "speculative", "draft", "d
 PREFIX = {"prefix", "context", "history"}
 OPTIONS = {"args", "kwargs", "config", "cfg", "params", "options", "settings"}
 HOW_MANY = {"num", "n", "k", "len", "length", "steps", "count", "size", "depth", "window"}
-AHEAD = DRAFT | {"drafts", "spec", "speculate", "speculative", "speculation", "lookahead"}
+AHEAD = DRAFT | {"candidate", "drafts", "spec", "speculate", "speculative", "speculation", "lookahead"}
 
 _BY_WORD: dict[Taken, set[str]] = {
     "tokenizer": {"tokenizer"},
@@ -67,13 +67,14 @@ _NAMES: dict[Taken, str] = {
     "context_tokens prefix_tokens inp",
     "size": "vocab_size vocabulary_size n_vocab",
     "device": "device device_type",
+    "batch": "batch_size bsz",
     "top k": "top_k topk",
     "top p": "top_p topp",
     "token": "token",
     "places": "input_pos",
     "places end": "input_pos_maxp1",
-    "length": "max_len max_length max_new_tokens max_gen_len n_tokens_to_generate seq_len max_tokens max_seq_len "
-    "max_returned_tokens num_tokens",
+    "length": "gen_len max_len max_length max_new_tokens max_gen_len n_tokens_to_generate seq_len max_tokens "
+    "max_seq_len max_returned_tokens num_tokens",
     "cache": "past_key_values past kv_cache past_kv",
     "end": "eos_token_id eos_tokens_id pad_token_id stop_token_id eos_id pad_id",
     "lookahead": "gamma lookahead num_assistant_tokens max_spec_len",
@@ -82,6 +83,7 @@ _NAMES: dict[Taken, str] = {
     "greedy": "greedy use_greedy",
     "key": "key rng_key prng_key",
     "metadata": "sampling_metadata",
+    "none": "attention_mask",
     "processor": "logits_processor",
 }
 _BY_NAME: dict[str, Taken] = {name: taken for taken, names in _NAMES.items() for name in names.split()}

@@ -79,6 +79,36 @@ def torch_source(tape: Tape) -> Generator[None]:
         torch.set_num_threads(threads)
 
 
+class OnCpu(TorchFunctionMode):
+    """Code that asks for CUDA runs on the CPU while this lasts, where there is no such device: it would raise else.
+
+    >>> with OnCpu():
+    ...     torch.zeros(1, device="cuda").to("cuda:0").cuda().shape
+    torch.Size([1])
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        func, args, kwargs = _on_cpu(func, args, kwargs or {})
+        return func(*args, **kwargs)
+
+
+_NO_CUDA = not torch.cuda.is_available()
+
+
+def _on_cpu(func: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
+    """Return a call of torch with the CPU in place of CUDA, if that is absent."""
+
+    def moved(value: Any) -> Any:
+        return "cpu" if isinstance(value, str | torch.device) and str(value).startswith("cuda") else value
+
+    if not _NO_CUDA or not (
+        func is torch.Tensor.cuda or any(moved(one) is not one for one in (*args, *kwargs.values()))
+    ):
+        return func, args, kwargs
+    func, args = (torch.Tensor.cpu, args[:1]) if func is torch.Tensor.cuda else (func, args)
+    return func, tuple(map(moved, args)), {name: moved(one) for name, one in kwargs.items()}
+
+
 class _Following(TorchFunctionMode):
     """Every call of torch passes here: draws become random numbers of the tape, and their uses forks of it."""
 
@@ -89,7 +119,7 @@ class _Following(TorchFunctionMode):
         self.draws, self._uses = Draws(tape, self._tags, self.later), Uses(self._tags, self.later)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+        func, args, kwargs = _on_cpu(func, args, kwargs or {})
         if type(func) in _BUILT_IN and func in _ASKING:
             return func(*args, **kwargs)
         name = getattr(func, "__name__", "")

@@ -139,7 +139,7 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
             else "It has no open line, and has to be mended by hand"
         )
         cure = f"It is open for {listed(still)}: uncomment one line for each" if still else cure
-        notes.append(Note(f"The adapter {request.adapter} was written. {cure}: spec-math audit {request.adapter}"))
+        notes.insert(0, Note(f"The adapter {request.adapter} was written. {cure}: spec-math audit {request.adapter}"))
     if request.test is not None and test:
         write_whole(request.test, test)
         notes.append(Note(f"The test {request.test} fails until {place.attribute} is repaired."))
