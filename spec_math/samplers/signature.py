@@ -83,32 +83,9 @@ def read(
 
 ARRAYS = {
     *dir(np.ndarray),
-    "dim",
-    "to",
-    "softmax",
-    "log",
-    "exp",
-    "float",
-    "double",
-    "cpu",
-    "cuda",
-    "numpy",
-    "unsqueeze",
+    *"dim to softmax log_softmax log exp float double half cpu cuda numpy unsqueeze detach gather size new_zeros".split(),
 }
-ARRAYS |= {"detach", "gather", "log_softmax", "size", "view", "device", "index_select", "new_zeros", "type_as", "half"}
-MODELS = {
-    "to",
-    "eval",
-    "cuda",
-    "half",
-    "float",
-    "parameters",
-    "modules",
-    "forward",
-    "train",
-    "embed",
-    "named_parameters",
-}
+MODELS = {*"to eval train cuda half float parameters named_parameters modules forward embed".split()}
 """What is called on arrays and tensors, and on models."""
 
 
