@@ -45,17 +45,18 @@ class Cut(NamedTuple):
 
 
 def show(result: Result, console: Console, most: int | None = None, written: Sequence[str] = ()) -> None:
-    """Print a result: what was found, its title, tables, notes, the files `written`, and once more what was found.
+    """Print a result: what was found, its title, tables, notes, the files `written`, and once more its first line.
 
     With `most`, no more lines than these: rows, columns, tables and notes that are left out are counted.
     """
     finding = Text(result.finding, style={1: "bold red", 3: "bold yellow"}.get(result.exit_code, "bold"))
+    last = Text(result.finding.partition("\n")[0], style=finding.style)
     head = [finding, Text(), Text(result.title, style="bold")]
     head += [Text(), Text(result.setting)] * bool(result.setting)
     cuts = [cut(table, console.width) for table in result.tables if table.filled]
     notes, said = list(result.notes), list(written)
     if most is not None:
-        room = most - _height([*head, Text(), finding], console) - len(written)
+        room = most - _height([*head, Text(), last], console) - len(written)
         if sum(_height(one.parts, console) for one in cuts) + sum(_lines(note, console) for note in notes) > room:
             cuts, notes, left = _shortened(result, console, room - 3)
             said = [left] * bool(left) + said
@@ -65,7 +66,7 @@ def show(result: Result, console: Console, most: int | None = None, written: Seq
         console.print(_note(note, console), soft_wrap=_soft(note, console))
     for line in said:
         console.print(Text(line), soft_wrap=line in written)
-    console.print(finding)
+    console.print(last)
 
 
 def _shortened(result: Result, console: Console, room: int) -> tuple[list[Cut], list[Note], str]:

@@ -82,10 +82,10 @@ def read(
 
 
 ARRAYS = {
-    *dir(np.ndarray),
-    *"dim to softmax log_softmax log exp float double half cpu cuda numpy unsqueeze detach gather size new_zeros".split(),
+    *(*dir(np.ndarray), "dim", "to", "softmax", "log_softmax", "log", "exp", "float", "double", "half", "cpu"),
+    *("cuda", "numpy", "unsqueeze", "detach", "gather", "size", "new_zeros"),
 }
-MODELS = {*"to eval train cuda half float parameters named_parameters modules forward embed".split()}
+MODELS = {"to", "eval", "train", "cuda", "half", "float", "parameters", "named_parameters", "modules", "forward"}
 """What is called on arrays and tensors, and on models."""
 
 
