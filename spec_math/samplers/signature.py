@@ -131,8 +131,12 @@ def told_by_name(fn: Callable[..., Any], told: Mapping[str | int, Given]) -> lis
 def _by_type(fn: Callable[..., Any], one: inspect.Parameter) -> Taken | None:
     """Return what a parameter takes that is a model, or a list of records, by its type or as it is called."""
     words, side = words_in(one.name), side_of(one.name)
-    called = re.search(rf"(?<![\w.]){one.name}\(", source_of(fn))
-    if side and words <= TARGET | SMALL and (called or re.search(r"Module|Model", str(one.annotation))):
+    called, indexed = (re.search(rf"(?<![\w.]){one.name}{mark}", source_of(fn)) for mark in (r"\(", r"\["))
+    if (
+        side
+        and words <= TARGET | SMALL
+        and ((called and not indexed) or re.search(r"Module|Model", str(one.annotation)))
+    ):
         return model_of(side)
     record = record_of(fn, one.name)
     if side and record is not None and held_by(record) is not None:
