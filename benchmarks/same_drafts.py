@@ -51,7 +51,7 @@ def distinct_over_chains(of: Regime, prefixes: int, seed: int = 0) -> dict[tuple
     """Return by how much the bound of distinct first tokens is above that of i.i.d. chains, {(k, L): samples [n]}."""
     models = of.models
     units = Units(models.target, models.draft, models.prefixes, LONGEST, seed, (), ceilings.along)
-    bounds = units.bounds(range(prefixes), [Key(kind, k) for kind in (CHAINS, DISTINCT) for k in KS])
+    bounds = units.bounds(range(prefixes), {Key(kind, k): LONGEST for kind in (CHAINS, DISTINCT) for k in KS})
     return {
         (k, size): (bounds[Key(DISTINCT, k)] - bounds[Key(CHAINS, k)])[:, :size].sum(axis=1)
         for k in KS

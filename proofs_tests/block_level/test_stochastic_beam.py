@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math import check_lossless_block
 from spec_math.arrays import exact, proportional_to
-from spec_math.block_level import stochastic_beam, traversal, without_replacement
+from spec_math.block_level import length, stochastic_beam, traversal, without_replacement
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lengths.drafted_chains import GatheredLaws
-from spec_math.block_level.stochastic_beam import chances, expected, generate, grow, sampled, verify
+from spec_math.block_level.stochastic_beam import expected, generate, grow, sampled, verify
 from spec_math.block_level.tree import Node
 from spec_math.chance import law
 from spec_math.mean import of_independent
@@ -108,7 +108,7 @@ def test_the_beam_is_that_of_all_orders(k: int) -> None:
     assert law(lambda coin: frozenset(paths(grow(coin, laws, 2, k)))) == raced(draft, 2, k)
 
 
-def test_the_beam_of_gumbel_variates_is_the_same() -> None:
+def test_the_beam_of_a_lazy_race_is_the_same() -> None:
     """What is sampled level by level, against the exact law of the set of prefixes: each in its interval of 99.99 %."""
     draft = rows(["1/3", "2/3"], [["1/4", "3/4"], ["3/5", "2/5"]])
     rng, runs = np.random.default_rng(0), 3_000
@@ -122,50 +122,57 @@ def test_the_beam_of_gumbel_variates_is_the_same() -> None:
         assert low <= float(mass) <= high, kept
 
 
-def of_all_variates(draft: Any, lookahead: int, k: int, rng: Any) -> set[tuple[int, ...]]:
-    """The beam as Kool et al. print it: a Gumbel variate for every token, moved so that the largest is the node's."""
-    beam: list[tuple[float, float, tuple[int, ...]]] = [(float(rng.gumbel()), 0.0, ())]
-    kept: set[tuple[int, ...]] = set()
-    for _ in range(lookahead):
-        offered: list[tuple[float, float, tuple[int, ...]]] = []
-        for own, mass, path in beam:
-            row = draft(path)
-            held = np.flatnonzero(row > 0)
-            logs = mass + np.log(row[held])
-            free = logs + rng.gumbel(size=len(held))
+@pytest.mark.parametrize("sharpness", [1.0, 8.0, 40.0])
+def test_a_beam_of_sharp_drafts_rings_in_the_order_of_its_clocks(sharpness: float) -> None:
+    """Against a clock for each sequence: how often a node is in the beam, for drafts from even to nearly certain."""
+    random, rng, runs = np.random.default_rng(2), np.random.default_rng(3), 1_500
+    table = random.normal(size=(6, 6)) * sharpness
+    table[random.random((6, 6)) < 0.2] = -np.inf
+    table[:, 3] = 0.0
+    draft = np.exp(table - table.max(axis=1, keepdims=True))
+    draft /= draft.sum(axis=1, keepdims=True)
+    known = GatheredLaws(*(lambda prefix: draft[prefix[-1] if prefix else 0] for _ in range(2)), ())  # type: ignore[arg-type]
+    masses = (draft[0][:, None] * draft).ravel()
+    for k in (1, 2, 5, 40):
+        counts: list[Counter[tuple[int, ...]]] = [Counter(), Counter()]
+        for _ in range(runs):
+            counts[0].update(paths(sampled(known, 2, k, rng)))
             with np.errstate(divide="ignore"):
-                moved = -np.logaddexp(-own, np.log(np.exp(-free) - np.exp(-free.max())))
-            offered += [(*pair, (*path, int(token))) for *pair, token in zip(moved, logs, held, strict=True)]
-        beam = sorted(offered, reverse=True)[:k]
-        kept |= {path for _, _, path in beam}
-    return kept
+                order = np.argsort(rng.exponential(size=36) / masses)[: int((masses > 0).sum())]
+            pairs = [(int(place) // 6, int(place) % 6) for place in order]
+            counts[1].update(pairs[:k] + list(dict.fromkeys(pair[:1] for pair in pairs))[:k])
+        for path in counts[0] | counts[1]:
+            low, high = (counts[side][path] for side in (0, 1))
+            assert abs(low - high) < 5 * (2 * runs * 0.25) ** 0.5, (k, path)
 
 
-@pytest.mark.parametrize("sharpness", [0.2, 1.0, 8.0, 40.0])
-def test_a_sampled_beam_takes_the_largest_of_all_variates(sharpness: float) -> None:
-    """On the same generator, for drafts from nearly even ones to those of which one token has nearly all."""
-    random = np.random.default_rng(2)
-    for seed in range(25):
-        table = random.normal(size=(30, 30)) * sharpness
-        table[random.random((30, 30)) < 0.2] = -np.inf
-        table[:, 3] = 0.0
-        laws = np.exp(table - table.max(axis=1, keepdims=True))
-        laws /= laws.sum(axis=1, keepdims=True)
-        known = GatheredLaws(*(lambda prefix, laws=laws: laws[prefix[-1] if prefix else 0] for _ in range(2)), ())  # type: ignore[arg-type]
-        for k in (1, 2, 8, 31):
-            tree = sampled(known, 3, k, np.random.default_rng(seed))
-            assert paths(tree) == of_all_variates(known.draft, 3, k, np.random.default_rng(seed))
-
-
+@pytest.mark.parametrize("afresh", [True, False])
 @settings(max_examples=10)
-@given(model_pairs(2, small=True), st.sampled_from([(2, 2), (1, 2)]))
-def test_chances_of_a_tree_average_to_the_expected_length(models: tuple[Rows, Rows], shape: tuple[int, int]) -> None:
+@given(model_pairs(2, small=True), st.sampled_from([(2, 2), (1, 2), (2, 3)]))
+def test_chances_of_a_tree_average_to_the_expected_length(
+    afresh: bool, models: tuple[Rows, Rows], shape: tuple[int, int]
+) -> None:
+    """By recursive rejection, and by traversal: against the enumeration of each one's program."""
     target, draft = models
-    laws = Conditionals(target, draft, ())
+    laws, verifier = Conditionals(target, draft, ()), verify if afresh else traversal.verify
     mean = Fraction(1)
     for tree, mass in law(lambda coin: grow(coin, laws, *shape)).items():
-        mean += mass * sum(chances(laws, tree, shape[0]))
-    assert mean == expected(target, draft, (), *shape)
+        mean += mass * sum(traversal.chances(laws, tree, shape[0], afresh))
+    wanted = length.expected(lambda coin, start: generate(coin, target, draft, start, *shape, verifier), ())
+    assert mean == wanted
+
+
+def test_chances_in_floats_are_those_of_fractions() -> None:
+    """The compiled rejection against the same one on Fractions; the two verifiers differ."""
+    target, draft = UNEVEN_TARGET, UNEVEN_DRAFT
+    laws = Conditionals(target, draft, ())
+    floats = Conditionals(*(lambda prefix, model=model: model(prefix).astype(float) for model in (target, draft)), ())  # type: ignore[arg-type]
+    trees = list(law(lambda coin: grow(coin, laws, 2, 2)))
+    for tree in trees:
+        both = [[traversal.chances(of, tree, 2, afresh) for of in (laws, floats)] for afresh in (True, False)]
+        for exactly, rounded in both:
+            assert np.abs(np.array(exactly, dtype=float) - rounded).max() < 2.0**-40
+    assert any(traversal.chances(laws, tree, 2, True) != traversal.chances(laws, tree, 2) for tree in trees)
 
 
 def test_one_level_is_recursive_rejection_without_replacement() -> None:

@@ -100,8 +100,8 @@ def test_dear_candidates_are_measured_on_few_units_and_never_taken_wrongly() -> 
         return np.tile([[1.0, 0.99, 1.2][place] for place in places], (len(units), 1))
 
     three = [Candidate("A", 0, 9), Candidate("B", 0, 9), Candidate("C", 0, 9, dear=True)]
-    found = race(three, measure, Terms(600))
-    assert max(asked) == 600 // decision.THIN
+    found = race(three, measure, Terms(600, thin=12))
+    assert max(asked) == 600 // 12
     # C is faster, but so few units cannot show it: nothing is taken.
     assert found.outcome == "undecided"
     assert "Not decided with this budget of 600 samples" in found.sentence()

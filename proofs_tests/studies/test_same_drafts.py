@@ -45,7 +45,9 @@ def test_distinct_tokens_are_compared_on_the_same_texts(monkeypatch: pytest.Monk
     of = contenders.at(name, models, 1)
     found = same_drafts.distinct_over_chains(of, 8)
     units = Units(of.models.target, of.models.draft, of.models.prefixes, contenders.LONGEST, 0, (), ceilings.along)
-    distinct, alike = (units.bounds(range(8), [key])[key] for key in (Key(DISTINCT, 2), Key(CHAINS, 2)))
+    distinct, alike = (
+        units.bounds(range(8), {key: contenders.LONGEST})[key] for key in (Key(DISTINCT, 2), Key(CHAINS, 2))
+    )
     assert np.array_equal(found[2, 4], (distinct - alike)[:, :4].sum(axis=1))
     # A chance rounded twice, and the sum over a race of groups of clocks.
     assert (found[2, 1] > -(2.0**-40)).all()

@@ -21,6 +21,7 @@ from spec_math.block_level import (
 )
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lengths import given_drafts, target_text
+from spec_math.block_level.lengths.given_drafts import AlongTree, favourite_first, in_turn, planned, walked
 from spec_math.block_level.lengths.target_text import Along, Met
 from spec_math.block_level.optimum import OptimalLength
 from spec_math.block_level.spectr import Verifier
@@ -124,7 +125,8 @@ class Method:
     The other fields belong to methods on K paths of `lookahead` tokens. `draft` is the first part of `generate`, which
     drafts the paths. `alone` is the method of one chain that it is for k = 1; it is None for those methods themselves,
     which ignore k. `verifier` is that of each node of a walk, `on_tree` generates on a tree of any widths. `along` is
-    its function of `target_text`, None where the target's text does not tell what it accepts.
+    its function of `target_text`, None where the target's text does not tell what it accepts. `along_tree` is that of
+    `given_drafts`, for trees whose widths on `lookahead` levels are `widths(lookahead, k)`.
     """
 
     name: str
@@ -135,6 +137,8 @@ class Method:
     expected: Expected = _not_on_paths
     terms: Terms = _not_on_paths
     along: Along | None = None
+    along_tree: AlongTree | None = None
+    widths: Callable[[int, int], tuple[int, ...]] = paths
     verifier: Verifier | None = None
     on_tree: GenerateTree | None = None
     tree: TreeRule | None = None
@@ -307,6 +311,7 @@ METHODS: tuple[Method, ...] = (
         TOKEN_BY_TOKEN,
         without_replacement.generate,
         _on_paths(without_replacement.expected),
+        along_tree=walked(in_turn, afresh=True),
         proven=(Proven((2, 2), 3.0, formal="tree_without_replacement_is_lossless"),),
         tree=tree_rules.DISTINCT,
         pages=("theorems/without_replacement",),
@@ -316,6 +321,7 @@ METHODS: tuple[Method, ...] = (
         AS_A_BLOCK,
         traversal.generate,
         traversal_expected,
+        along_tree=walked(in_turn),
         proven=tuple(Proven(widths, 3.4, formal="traversal_is_lossless") for widths in ((2, 1), (2, 2))),
         tree=tree_rules.TRAVERSAL,
         pages=("theorems/traversal",),
@@ -363,7 +369,7 @@ CHOSEN = Method("target-only, likeliest tree", TREES, pages=("theorems/target_on
 STATIC = Method("target-only, static tree", TREES, pages=("theorems/target_only",))
 BEAMS = Method("stochastic beam, recursive rejection", SEQUENCES, pages=("theorems/stochastic_beam",))
 BEAMS_TRAVERSED = Method("stochastic beam, traversal", SEQUENCES, pages=("theorems/stochastic_beam",))
-PLANNED = Method("optimal plan, distinct first tokens", DISTINCT, pages=("theorems/planned_tree",))
+PLANNED = Method("optimal plan, distinct first tokens", DISTINCT, along_tree=planned, pages=("theorems/planned_tree",))
 NOISE = Method("shared noise", CHAINS, pages=("theorems/shared_noise",))
 DELAYED = {
     stem: Method(
@@ -374,9 +380,16 @@ DELAYED = {
     )
     for stem, drafts in STEMS.items()
 }
-BRANCHED_REJECTION = Method(
-    "recursive rejection, two distinct a node", BRANCHING, pages=("theorems/without_replacement",)
+
+
+def _branched(name: str, along: AlongTree, page: str, drafts: Drafts = BRANCHING) -> Method:
+    """A tree that branches in two at every node."""
+    return Method(name, drafts, along_tree=along, widths=lambda lookahead, _: (2,) * lookahead, pages=(page,))
+
+
+BRANCHED_REJECTION = _branched(
+    "recursive rejection, two distinct a node", walked(in_turn, afresh=True), "theorems/without_replacement"
 )
-BRANCHED_TRAVERSAL = Method("traversal, two distinct a node", BRANCHING, pages=("theorems/traversal",))
-BRANCHED_PLAN = Method("optimal plan, two distinct a node", BRANCHING, pages=("theorems/planned_tree",))
-UNIVER = Method("UniVer, the likeliest and one drawn a node", FAVOURED, pages=("theorems/univer",))
+BRANCHED_TRAVERSAL = _branched("traversal, two distinct a node", walked(in_turn), "theorems/traversal")
+BRANCHED_PLAN = _branched("optimal plan, two distinct a node", planned, "theorems/planned_tree")
+UNIVER = _branched("UniVer, the likeliest and one drawn a node", walked(favourite_first), "theorems/univer", FAVOURED)

@@ -6,6 +6,8 @@ Source: Jeon et al. 2024, "Recursive Speculative Decoding" (RSD-S); Kool et al. 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from heapq import heapify, heappop, heappush
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,12 @@ from spec_math.arrays import Array, count
 from spec_math.block_level import length
 from spec_math.block_level.conditionals import Conditionals, a_token_longer
 from spec_math.block_level.lengths.drafted_chains import GatheredLaws
-from spec_math.block_level.lengths.given_drafts import first_to_pass
-from spec_math.block_level.likeliest_tree import as_tree, first_places
+from spec_math.block_level.likeliest_tree import as_tree
 from spec_math.block_level.tree import Node
 from spec_math.block_level.without_replacement import verify as verify
 from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
-from spec_math.token_level import without_replacement
 
 Verify = Callable[[Coin, tuple[Node, ...], Conditionals], Tokens]
 """A verifier of a drafted tree whose siblings come in the order they were drawn; here a walk by recursive rejection."""
@@ -101,71 +101,63 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
 
 
 def sampled(laws: GatheredLaws, lookahead: int, k: int, rng: Any) -> tuple[Node, ...]:
-    """Draft the same tree on a large vocabulary, level by level, with uniforms of a NumPy Generator.
+    """Draft the same tree on a large vocabulary, level by level, with a NumPy Generator.
 
-    The law: minus the logarithm of a ringing time is a Gumbel variate; those of the children of a node are drawn given
-    that the largest is the node's own. That keeps their order, so that only the first k are worked out. Float laws.
-    Source: Kool et al. 2019, Section 3.
+    The law: a node of mass m rings with its first child, a draw of the draft's law there. When children of mass q have
+    rung, of 1 in all, the next one rings after an exponential time of rate m (1 − q), and is a draw from the others. So
+    only children that ring before the beam is full are drawn. Float laws.
 
     Raises:
         ValueError, TypeError: lookahead or k is not a positive integer; a law is not a probability distribution.
     """
-    beam: list[tuple[float, float, Tokens]] = [(float(rng.gumbel()), 0.0, ())]
+    beam: list[tuple[float, float, Tokens]] = [(0.0, 1.0, ())]
     kept: list[Tokens] = []
     for _ in range(count(lookahead, "lookahead")):
         growing = [node for node in beam if not laws.ends(node[2])]
-        laws.gather([path for _, _, path in growing])
-        offered: list[tuple[float, float, Tokens]] = []
-        for own, mass, path in growing:
-            draft = np.asarray(laws.draft(path), dtype=np.float64)
-            tokens = np.flatnonzero(draft > 0)
-            masses, uniforms = draft[tokens], rng.random(len(tokens))
-            places = first_to_ring(masses, uniforms, k)
-            logs = mass + np.log(masses[places])
-            free = logs - np.log(_unit_clocks(uniforms[places]))
-            # Moved so that the largest is the node's own: −log(e^−own + e^−free − e^−largest), which may not underflow.
-            with np.errstate(divide="ignore"):  # the largest itself
-                moved = own - free + np.log1p(-np.exp(free - free.max()))
-            values = own - np.maximum(0, moved) - np.log1p(np.exp(-np.abs(moved)))
-            for value, log, token in zip(values.tolist(), logs.tolist(), tokens[places].tolist(), strict=True):
-                offered.append((value, log, (*path, token)))
-        beam = sorted(offered, key=lambda node: -node[0])[:k]
+        laws.gather([path for _, _, path in growing], "draft")
+        waiting = [
+            (time, place, mass, path, _Unrung(np.asarray(laws.draft(path), dtype=np.float64)))
+            for place, (time, mass, path) in enumerate(growing)
+        ]
+        heapify(waiting)
+        beam = []
+        while waiting and len(beam) < count(k):
+            time, place, mass, path, children = heappop(waiting)
+            token, own = children.ring(rng)
+            beam.append((time, mass * own, (*path, token)))
+            if children.left > 0:
+                rate = mass * children.left
+                later = time + rng.exponential() / rate if rate > 2.0**-1000 else inf
+                heappush(waiting, (later, place, mass, path, children))
         kept += [path for _, _, path in beam]
     return as_tree(kept)
 
 
-def first_to_ring(masses: Array, uniforms: Array, k: int) -> Array:
-    """Return the places of the first k of V clocks to ring, in this order: clock i rings at −ln(1 − u_i)/m_i.
+class _Unrung:
+    """The children of a node that have not rung, by the draft's masses [V]; `left` is what they have in all."""
 
-    Masses [V] above 0 that sum to 1, uniforms [V] in [0, 1).
-    """
-    with np.errstate(over="ignore"):  # a clock that does not ring in any time of float64
-        return first_places(_unit_clocks(uniforms) / masses, k)
+    def __init__(self, masses: Array) -> None:
+        self._masses, self._sums, self._rung = masses, masses.cumsum(), set[int]()
+        self.left = float(self._sums[-1])
 
-
-def _unit_clocks(uniforms: Array) -> Array:
-    """Return −ln(1 − u), of a uniform of 0 half the least of all others."""
-    return np.maximum(-np.log(1 - uniforms), 2.0**-54)
-
-
-def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int) -> list[Any]:
-    """Return a_1..a_L of a drafted tree, the chances that 1, 2, … tokens at least are accepted, as `given_drafts`."""
-    total = [laws.target()[0] * 0] * lookahead
-
-    def walk(path: Tokens, siblings: tuple[Node, ...], mass: Any) -> None:
-        if not siblings:
-            return
-        tokens = tuple(node.token for node in siblings)
-        target, draft = laws.target(path), laws.draft(path)
-        met = first_to_pass(lambda coin: without_replacement.emit(coin, tokens, target, draft), tokens)
-        for node in siblings:
-            longer, share = (*path, node.token), mass * met[node.token]
-            if share > 0 and not laws.ends(longer):
-                total[len(path)] += share
-                walk(longer, node.children, share)
-
-    walk((), tree, laws.target()[0] * 0 + 1)
-    return total
+    def ring(self, rng: Any) -> tuple[int, float]:
+        """Draw the next child and its mass: those that have rung are drawn again, or left out where they have most."""
+        if self.left < self._sums[-1] / 4:
+            self._masses = self._masses.copy()
+            self._masses[list(self._rung)] = 0.0
+            self._sums = self._masses.cumsum()
+        while True:
+            token = int(self._sums.searchsorted(rng.random() * self._sums[-1], "right"))
+            if token < len(self._sums) and token not in self._rung:
+                break
+        own = float(self._masses[token])
+        self._rung.add(token)
+        self.left -= own
+        if self.left < 2.0**-20:  # without the rounding of the difference
+            others = self._masses.copy()
+            others[list(self._rung)] = 0.0
+            self.left = float(others.sum())
+        return token, own
 
 
 def _sequences(laws: Conditionals, lookahead: int) -> tuple[list[Tokens], list[Any]]:

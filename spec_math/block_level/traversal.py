@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spec_math.arrays import Array, positive_part
+import numpy as np
+
+from spec_math.arrays import Array, is_exact, positive_part
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.tree import Node, checked_widths, grow
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, normalised
+from spec_math.kernels import kernel
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 from spec_math.token_level.without_replacement import draw, without
@@ -84,3 +87,53 @@ def after_rejection(target: Array, draft: Array, weight: Any) -> tuple[Array, An
     rest = left + (1 - weight)
     # 0/0 is weight 1 and t = d, where no child is rejected but by a float's rounding: nothing changes.
     return normalised(lacking, target), left / rest if rest != 0 else weight
+
+
+def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int, afresh: bool = False) -> list[Any]:
+    """Return a_1..a_L of a drafted tree, the chances that at least 1, 2, … tokens are accepted, as `given_drafts` does.
+
+    a_i is that of the tree's first i levels. With `afresh` it is that of recursive rejection: a child that passes its
+    test is a root, of weight 1.
+    """
+    one = laws.target().sum() * 0 + 1
+    reject = _rejected if is_exact(laws.target()) else _fast_rejected
+
+    def below(path: Tokens, children: tuple[Node, ...], weight: Any) -> tuple[Array, Array]:
+        """Return the chances that anything from a node on is kept, and a node of the last level, by levels."""
+        kept = np.array([weight] * (lookahead - len(path) + 1))
+        reached = kept - kept
+        reached[0] = reached[0] if laws.ends(path) else weight
+        if children:
+            wanted, d, free = weight * laws.target(path), laws.draft(path).copy(), reached[1:] + one
+            for place, child in enumerate(children):
+                left = d.sum() if place else one
+                chance = capped_ratio(wanted[child.token] * left, d[child.token])
+                some, last = below((*path, child.token), child.children, one if afresh else chance)
+                reached[1:] += free * (chance * last if afresh else last)
+                free = free * (1 - (chance if afresh else some))
+                weight = reject(wanted, d, left) if not afresh or place < len(children) - 1 else weight
+                d[child.token] = d[child.token] * 0
+            kept[1:] = 1 - free * (1 - weight)
+        return kept, reached
+
+    return below((), tree, one)[1][1:].tolist()
+
+
+def _rejected(wanted: Any, draft: Any, left: Any) -> Any:
+    """Replace w t by that after a rejection, (w t − d)+ / Σ (d − w t)+, d = draft/left, and return its sum."""
+    gain = lost = left - left
+    for token in range(len(wanted)):
+        gap = wanted[token] - draft[token] / left
+        if gap > 0:
+            gain += gap
+        else:
+            lost -= gap
+        wanted[token] = gap if gap > 0 else left - left
+    if lost > 0:
+        wanted /= lost
+        return gain / lost
+    # Nothing is rejected: the weight is 1 and t = d.
+    return left / left
+
+
+_fast_rejected = kernel(_rejected)

@@ -21,7 +21,7 @@ def frontier(  # noqa: PLR0913 - typer takes an argument an option
     costs: CostsOption = "",
     samples: Annotated[
         int, option("Largest number of samples for each temperature; sampling ends when the answer is known.")
-    ] = 120,
+    ] = 2_000,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:

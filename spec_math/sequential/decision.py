@@ -28,11 +28,8 @@ FLOAT = np.ndarray[Any, np.dtype[Any]]
 SHARES = tuple(0.95 * 0.6**power for power in range(9))
 """Shares of the wealth that the bets may lose; all start with the same money."""
 
-FIRST, GROWTH, HEAD, THIN = 16, 1.25, 192, 12
-"""Units before the first look, the factor from one look to the next, and how many units later dear candidates enter.
-
-Dear candidates are measured on one unit of `THIN` in the budget, unless the terms have another number, but on at least
-`FIRST`."""
+FIRST, GROWTH, HEAD = 16, 1.25, 192
+"""Units before the first look, the factor from one look to the next, and how many units later dear candidates enter."""
 
 HALVINGS = 16
 """Halvings of a range on the way to an end of an interval; the end is rounded outwards."""
@@ -85,14 +82,14 @@ class Terms:
     """The terms of a race: the most units, the confidence, and the relative margin within which two are equivalent.
 
     With `everyone`, all candidates are measured on all their units, whatever is decided. Dear ones are measured on one
-    unit of `thin`.
+    unit of `thin` in the budget, but on at least `FIRST`.
     """
 
     budget: int
     confidence: float = 0.99
     margin: float = 0.02
     everyone: bool = False
-    thin: int = THIN
+    thin: int = 1
 
 
 Measure = Callable[[range, Sequence[int], bool], FLOAT]
@@ -311,7 +308,7 @@ def race(candidates: Sequence[Candidate], measure: Measure, terms: Terms) -> Dec
         bounded = [place for place in active if candidates[place].bounded]
         for places, until, bounds in (
             ([place for place in active if not candidates[place].dear], look, False),
-            (bounded, look, True),
+            (bounded, min(look, HEAD), True),
             ([place for place in active if candidates[place].dear], late, False),
         ):
             _extend(found, measure, places, until, bounds)

@@ -19,7 +19,7 @@ from spec_math.scheme import Emission, Tokens, drafted, token_of
 from spec_math.token_level.optimum import pool_lemma, prefix_law
 from spec_math.token_level.optimum.pools import KnotMixture, gains, knot_mixture, selection_ratios
 from spec_math.token_level.optimum.prefix_law import PrefixLaw
-from spec_math.token_level.optimum.ratio_order import RatioOrder, ratio_order
+from spec_math.token_level.optimum.ratio_order import RatioOrder, ratio_order, unit_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +109,19 @@ def plan_without_replacement(target: Any, draft: Any, k: int) -> Plan:
     order = ratio_order(t, d)
     k = min(count(k), len(order))
     return _prepared(t, order, prefix_law.without_replacement(order, k), k, independent=False)
+
+
+def selected(target: Any, draft: Any, k: int) -> Array:
+    """Return the law [V] of the draft that `plan_without_replacement` puts forward, without preparing to draw from it.
+
+    >>> selected(["2/5", "3/5"], ["3/4", "1/4"], 2).tolist()
+    [Fraction(2, 5), Fraction(3, 5)]
+    """
+    t, d = one_position(target, draft)
+    order = ratio_order(t, d)
+    selection, [outside] = zeros_like(t), prefix_law.outsides_without_replacement(order, (min(count(k), len(order)),))
+    selection[order.tokens] = selection_ratios(order, 1 - outside) * (order.draft / unit_of(order.draft))
+    return selection
 
 
 def emit(coin: Coin, tokens: Any, plan: Plan) -> Emission:

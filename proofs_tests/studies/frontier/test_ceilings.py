@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proofs_tests.studies.frontier.drafted_texts import level_bound
 from proofs_tests.studies.frontier.enumerated_ways import walked
-from proofs_tests.studies.frontier.measured_units import units_of
+from proofs_tests.studies.frontier.measured_units import levels, units_of
 from proofs_tests.studies.frontier.toy_models import TABLES
 from spec_math.block_level.methods import BRANCHING, CHAINS, DISTINCT, FAVOURED, SEQUENCES, STEMS, TREES, named
 from spec_math.sequential.decision import interval
@@ -15,7 +15,7 @@ from spec_math.studies.frontier.contenders import Regime
 def test_bounds_are_those_of_enumeration_and_hold(toy: Regime) -> None:
     found = [one for one in further.every((6,)) if one.method.drafts is not TREES]
     units = units_of(toy)
-    rows = units.bounds(range(300), list(dict.fromkeys(one.bound for one in found)))
+    rows = units.bounds(range(300), levels(one.bound for one in found))
     assert {one.method.drafts for one in found} == {CHAINS, DISTINCT, SEQUENCES, STEMS[1], BRANCHING, FAVOURED}
     for one in found:
         values = 1 + rows[one.bound][:, : one.size].sum(axis=1)

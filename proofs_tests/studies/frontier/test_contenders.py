@@ -12,7 +12,7 @@ import pytest
 
 from proofs_tests.every_method import EVERY_METHOD
 from proofs_tests.studies.frontier.enumerated_ways import walked
-from proofs_tests.studies.frontier.measured_units import BUDGETS, units_of
+from proofs_tests.studies.frontier.measured_units import BUDGETS, levels, units_of
 from proofs_tests.studies.frontier.toy_models import TABLES
 from spec_math.block_level import target_only
 from spec_math.block_level.lengths import target_text
@@ -27,14 +27,14 @@ from spec_math.studies.lengths.units import Contender, Key, Units
 
 
 def tokens(units: Units, found: list[Contender], samples: int) -> list[Any]:
-    rows = units.accepted(range(samples), list(dict.fromkeys(one.key for one in found)))
+    rows = units.accepted(range(samples), levels(one.key for one in found))
     return [1 + rows[one.key][:, : one.size].sum(axis=1) for one in found]
 
 
 def test_trees_are_worth_what_the_closed_form_says(toy: Regime) -> None:
     """One prefix: every sample is the exact length, for the drafter's trees and for the best ones."""
     found, units = [one for one in contenders.of_trees(BUDGETS) if one.method is CHOSEN], units_of(toy)
-    best = units.bounds(range(2), [one.bound for one in found])
+    best = units.bounds(range(2), levels(one.bound for one in found))
     for one, values in zip(found, tokens(units, found, 2), strict=True):
         depth = next(depth for depth in (1, 3) if min(depth, one.shape.nodes) == one.shape.levels)
         top = 1 + best[one.bound][:, : one.size].sum(axis=1)
@@ -86,10 +86,10 @@ def test_a_stem_along_a_text_is_worth_its_closed_form() -> None:
 
 
 def test_a_unit_is_the_same_whatever_else_is_measured_on_it(toy: Regime) -> None:
-    keys = list(dict.fromkeys(one.key for one in further.every(BUDGETS)))
+    keys = levels(one.key for one in further.every(BUDGETS))
     whole, alone = units_of(toy).accepted(range(3), keys), units_of(toy)
     for key in keys:
-        assert np.array_equal(alone.accepted(range(1, 3), [key])[key], whole[key][1:]), Key(*key)
+        assert np.array_equal(alone.accepted(range(1, 3), {key: keys[key]})[key], whole[key][1:]), Key(*key)
 
 
 def test_nodes_are_counted_once() -> None:

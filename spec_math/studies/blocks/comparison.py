@@ -27,7 +27,7 @@ from spec_math.scheme import Tokens
 from spec_math.sequential.decision import Decision, Terms, race
 from spec_math.studies.arguments import Progress, absolute, prefix_of, stepped
 from spec_math.studies.lengths import ceilings
-from spec_math.studies.lengths.units import Measured, Units, chains, distinct_roots, programs
+from spec_math.studies.lengths.units import Measured, Units, chains, programs
 from spec_math.studies.positions import stream
 
 EXACT_TERMS = 20_000
@@ -245,8 +245,8 @@ class _Sampled:
         self.order = tuple(sorted([*order, *plain], key=lambda one: one[1] * one[2]))
         models = request.models
         models = kept(replace(models, target=in_floats(models.target), draft=in_floats(models.draft)))
-        longest, own = max(request.lookaheads), (distinct_roots, programs)
-        units = Units(models.target, models.draft, models.prefixes, longest, request.seed, own, ceilings.along)
+        longest = max(request.lookaheads)
+        units = Units(models.target, models.draft, models.prefixes, longest, request.seed, (programs,), ceilings.along)
         speeds = [None if one in plain else speed_up(1.0, *one[1:]) for one in self.order]
         timed = any(speeds)
         beside = [one in plain or (timed and speed is None) for one, speed in zip(self.order, speeds, strict=True)]

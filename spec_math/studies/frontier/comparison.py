@@ -18,10 +18,13 @@ from spec_math.studies.blocks.comparison import kept
 from spec_math.studies.costs import Costs
 from spec_math.studies.frontier import further
 from spec_math.studies.frontier.contenders import LONGEST, Regime, Trees
-from spec_math.studies.lengths.units import Contender, Measured, Shape, Units, distinct_roots
+from spec_math.studies.lengths.units import Contender, Measured, Shape, Units
 
 CONFIDENCE, MARGIN = 0.99, 0.02
 """The confidence of a decision with all intervals of a regime, and within how much two are equivalent."""
+
+THIN = 12
+"""Where everyone is measured, dear methods are measured on one sample of so many."""
 
 
 class Point(NamedTuple):
@@ -88,13 +91,13 @@ def compare(regime: Regime, asked: Asked, progress: Progress) -> Frontier:
     # What is kept goes with this call, and not with its result.
     models = kept(regime.models)
     trees = Trees(replace(regime, models=models), asked.budgets, asked.seed)
-    sources = trees, distinct_roots, further.beams, further.noise, further.plans, further.branching
+    sources = trees, further.beams, further.noise
     units = Units(models.target, models.draft, models.prefixes, LONGEST, asked.seed, sources, trees.bounds)
     found = further.every(asked.budgets)
     calls = [float(asked.costs.of_call(one.shape.nodes, one.shape.levels, one.shape.widest)) for one in found]
     measured = Measured(units, found, calls)
     step = absolute(progress(regime.title, asked.samples))
-    terms = Terms(asked.samples, CONFIDENCE, MARGIN, asked.everyone)
+    terms = Terms(asked.samples, CONFIDENCE, MARGIN, asked.everyone, THIN if asked.everyone else 1)
     names = [f"{one.method.name} with {one.shape}" for one in found]
     decision = race(measured.candidates(names), partial(measured, step=step), terms)
     decision.complete(measured, min(FIRST, asked.samples))

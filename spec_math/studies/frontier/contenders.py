@@ -6,7 +6,7 @@ Source: our own; the methods are those of `block_level`.
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -74,7 +74,7 @@ class Trees:
         rates = _rates(regime, [prefixes[int(place)] for place in drawn], self.most)
         self.static = likeliest_of_depths(lambda _: rates, self.most, DEPTHS)
 
-    def __call__(self, laws: GatheredLaws, _: Stream, keys: Sequence[Key], __: int) -> Iterator[tuple[Key, FLOAT]]:
+    def __call__(self, laws: GatheredLaws, _: Stream, keys: Iterable[Key]) -> Iterator[tuple[Key, FLOAT]]:
         """Yield what the target gives the drafter's trees and the static ones."""
         depths = sorted({key.stem for key in keys if key.of is CHOSEN})
         if depths:

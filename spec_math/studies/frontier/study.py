@@ -35,7 +35,7 @@ class FrontierRequest:
     draft_temperature: float | None = None
     batch: int = 1
     costs: str = ""
-    samples: int = 120
+    samples: int = 2_000
     seed: int = 0
     everyone: bool = False
 

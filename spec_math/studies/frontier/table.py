@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from spec_math.block_level.methods import TREES, Drafts
 from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, columns, curve, sentences
-from spec_math.sequential.decision import THIN
+from spec_math.sequential.decision import HEAD
 from spec_math.studies.frontier.comparison import CONFIDENCE, Asked, Frontier
 
 TOKENS = "tokens per call of the target"
@@ -74,7 +74,7 @@ def _notes(found: Sequence[Frontier], asked: Asked) -> list[str]:
     notes += [
         f"{asked.costs} All methods in all shapes race on the same samples, a prefix and a text of the target. "
         "One that is shown to be slower than the leader is measured no more. A method that a text does not tell is "
-        f"dear, and is measured on at most one sample in {THIN}. In each regime the decision and all "
+        f"dear, and enters {HEAD} samples later. In each regime the decision and all "
         f"intervals hold together with {CONFIDENCE:.0%}, whenever the race ends. What was measured on fewer samples is "
         "corrected by the leader's mean over all of them.",
         "A budget counts drafted tokens, K · L for chains. Chains that share a beginning could share its nodes, and "

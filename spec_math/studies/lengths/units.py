@@ -6,19 +6,17 @@ methods in a shape of their drafts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math.block_level import traversal
-from spec_math.block_level.lengths import given_drafts, recorded_text, target_text
-from spec_math.block_level.lengths.drafted_chains import GatheredLaws, extended, with_distinct_roots
-from spec_math.block_level.likeliest_tree import as_tree
-from spec_math.block_level.methods import METHODS, TREES, Drafts, Method, named
-from spec_math.block_level.tree import Node
+from spec_math import array_coin
+from spec_math.block_level.lengths import recorded_text, target_text
+from spec_math.block_level.lengths.drafted_chains import GatheredLaws, extended
+from spec_math.block_level.methods import METHODS, SEQUENCES, TREES, Drafts, Method
 from spec_math.chance import Coin, sample
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
@@ -45,8 +43,8 @@ Stream = Callable[[int], Any]
 Rows = Iterator[tuple[Key, Any]]
 """Keys with P(at least i accepted | drafts), i = 1, 2, …."""
 
-Source = Callable[[GatheredLaws, Stream, Sequence[Key], int], Rows]
-"""(laws, stream, keys, lookahead) -> for each key that it knows P(at least i accepted | drafts), i = 1, 2, …."""
+Source = Callable[[GatheredLaws, Stream, Mapping[Key, int]], Rows]
+"""(laws, stream, levels of keys) -> for each key that it knows P(at least i accepted | drafts), i = 1, 2, …."""
 
 Bound = Callable[[GatheredLaws, Sequence[Tokens], Sequence[Key], int], dict[Key, FLOAT]]
 """(laws, texts, keys of kinds, lookahead) -> for each kind its bound of P(at least i accepted), i = 1, 2, …."""
@@ -81,104 +79,101 @@ class Units:
             self._written[number] = extended(laws, [()] * self.texts, self.lookahead, rng, of_target=True)
         return self._written[number]
 
-    def accepted(self, numbers: range, keys: Sequence[Key]) -> dict[Key, FLOAT]:
-        """Return for each key P(at least i accepted), averaged over what is not drawn in a unit, [units, L]."""
+    def accepted(self, numbers: range, keys: Mapping[Key, int]) -> dict[Key, FLOAT]:
+        """Return for each key P(at least i accepted), averaged over what is not drawn in a unit, [units, levels]."""
+        on_text, on_tree, others = dict[Key, int](), dict[Key, int](), dict[Key, int]()
+        for key, size in keys.items():
+            kind = others
+            if isinstance(key.of, Method):
+                kind = on_text if key.of.along is not None else on_tree if key.of.along_tree is not None else others
+            kind[key] = size
+        levels = max([*on_text.values(), *on_tree.values()], default=0)
+        reduced = _Reduced(levels)
         found: dict[Key, list[Any]] = {key: [] for key in keys}
-        on_text = [key for key in keys if isinstance(key.of, Method) and key.of.along is not None]
-        others = [key for key in keys if key not in on_text]
-        if on_text:
-            found.update(self._on_texts(numbers, on_text))
-        for number in numbers if others else ():
-            laws = self.laws(number)
-            for at, source in enumerate(self.sources):
+        for number in numbers if keys else ():
+            laws, texts = self.read(number, levels) if levels else (self.laws(number), [])
+            for text in texts if on_text else ():
+                reduced.add(laws, text)
+            for key, size in on_tree.items():
+                rng = _stream([self.seed, 4, number], key.k)
+                found[key].append(np.mean([_on_tree(laws, text, key, size, rng) for text in texts], axis=0))
+            for at, source in enumerate(self.sources if others else ()):
                 stream = partial(_stream, [self.seed, 4, number, at])
-                for key, row in source(laws, stream, others, self.lookahead):
+                for key, row in source(laws, stream, others):
                     found[key].append(row)
+        if on_text:
+            read, shape = reduced.text(), (len(numbers), self.texts, levels)
+            for key in on_text:
+                rows = target_text.accepted(key.of.along, read, key.k)  # type: ignore[union-attr, arg-type]
+                found[key] = rows.reshape(shape).mean(axis=1)
         return {key: np.array(rows, dtype=np.float64) for key, rows in found.items()}
 
-    def _on_texts(self, numbers: range, keys: Sequence[Key]) -> dict[Key, Any]:
-        """Return the numbers of methods along the target's texts, averaged over the texts of a unit."""
-        rows: list[tuple[FLOAT, FLOAT, int, float]] = []
-        windows: list[list[int]] = []
-        ends: list[bool] = []
-        for number in numbers:
-            laws, texts = self.read(number)
-            for text in texts:
-                windows.append([*range(len(rows), len(rows) + len(text)), *[-1] * (self.lookahead - len(text))])
-                for place, token in enumerate(text):
-                    t, d = laws.target(text[:place]), laws.draft(text[:place])
-                    rows.append((*recorded_text.reduced(t, d, token), float(t[token])))
-                    ends.append(laws.ends(text[: place + 1]))
-        read = recorded_text.of_rows(rows, np.array(windows), np.array(ends))
-        shape = len(numbers), self.texts, self.lookahead
-        return {
-            key: target_text.accepted(key.of.along, read, key.k).reshape(shape).mean(axis=1)  # type: ignore[union-attr, arg-type]
-            for key in keys
-        }
-
-    def read(self, number: int) -> tuple[GatheredLaws, list[Tokens]]:
-        """Return the texts of a unit with both models' distributions along them."""
+    def read(self, number: int, levels: int | None = None) -> tuple[GatheredLaws, list[Tokens]]:
+        """Return the beginnings of the texts of a unit with both models' distributions along them."""
         laws = self.laws(number)
-        texts = self.written(number, laws)
+        texts = [text[:levels] for text in self.written(number, laws)]
         laws.gather([text[:place] for text in texts for place in range(len(text))])
         return laws, texts
 
-    def bounds(self, numbers: range, keys: Sequence[Key]) -> dict[Key, FLOAT]:
-        """Return for each kind of drafts its bound on P(at least i accepted), on the same texts, [units, L]."""
+    def bounds(self, numbers: range, keys: Mapping[Key, int]) -> dict[Key, FLOAT]:
+        """Return for each kind of drafts its bound on P(at least i accepted), on the same texts, [units, levels]."""
         found: dict[Key, list[Any]] = {key: [] for key in keys}
+        levels = max(keys.values(), default=0)
         for number in numbers if keys else ():
-            laws, texts = self.read(number)
-            for key, row in self.bound(laws, texts, keys, self.lookahead).items():
+            laws, texts = self.read(number, levels)
+            for key, row in self.bound(laws, texts, list(keys), levels).items():
                 found[key].append(row)
         return {key: np.array(rows) for key, rows in found.items()}
 
 
-RUNS = 4
-"""Runs of a verifier whose coins are not averaged out, on the same drafts."""
+class _Reduced:
+    """Texts with the reduced distributions along them, one after another, of so many levels at most."""
+
+    def __init__(self, levels: int) -> None:
+        self._levels = levels
+        self._rows: list[tuple[FLOAT, FLOAT, int, float]] = []
+        self._windows: list[list[int]] = []
+        self._ends: list[bool] = []
+
+    def add(self, laws: GatheredLaws, text: Tokens) -> None:
+        first, behind = len(self._rows), self._levels - len(text)
+        self._windows.append([*range(first, first + len(text)), *[-1] * behind])
+        for place, token in enumerate(text):
+            t, d = laws.target(text[:place]), laws.draft(text[:place])
+            self._rows.append((*recorded_text.reduced(t, d, token), float(t[token])))
+            self._ends.append(laws.ends(text[: place + 1]))
+
+    def text(self) -> target_text.Text:
+        return recorded_text.of_rows(self._rows, np.array(self._windows), np.array(self._ends))
+
+
+def _on_tree(laws: GatheredLaws, text: Tokens, key: Key, size: int, rng: Any) -> FLOAT:
+    """Return the numbers of a method on distinct siblings along a text, [levels], with coins of its own."""
+
+    def pick(masses: FLOAT) -> int:
+        return int(array_coin.drawn(masses[None], rng.random(1))[0])
+
+    method: Any = key.of
+    chances = method.along_tree(laws, text, method.widths(size, key.k), pick)
+    # What ends the text is no accepted token that something follows.
+    held = chances[: len(text) - laws.ends(text)]
+    return np.array([*held, *[0.0] * (size - len(held))])
 
 
 def _stream(numbers: list[int], which: int) -> Any:
     return np.random.default_rng([*numbers, which])
 
 
-def distinct_roots(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Rows:
-    """Draft K chains with distinct first tokens, and verify them by recursive rejection and by traversal."""
-    own = [key for key in keys if key.of in (REJECTION, TRAVERSAL)]
-    for k in sorted({key.k for key in own}):
-        rng = stream(k)
-        chains = with_distinct_roots(laws, extended(laws, [()] * k, lookahead, rng), k, lookahead, rng)
-        laws.gather([chain[:place] for chain in chains for place in range(len(chain))])
-        for key in own:
-            if key.k == k and key.of is TRAVERSAL:
-                tree = as_tree([chain[: place + 1] for chain in chains for place in range(len(chain))])
-                yield key, np.mean([run(laws, tree, lookahead, rng) for _ in range(RUNS)], axis=0)
-            elif key.k == k:
-                yield key, given_drafts.distinct_roots(laws, chains, lookahead)
-
-
-REJECTION, TRAVERSAL = (named(f"{kind}, distinct first tokens") for kind in ("recursive rejection", "traversal"))
-
-
-def programs(laws: GatheredLaws, stream: Stream, keys: Sequence[Key], lookahead: int) -> Rows:
-    """Run the programs of all other methods on K paths that a text does not tell."""
-    for key in keys:
-        if isinstance(key.of, Method) and key.of in METHODS and key.of not in (REJECTION, TRAVERSAL):
+def programs(laws: GatheredLaws, stream: Stream, keys: Mapping[Key, int]) -> Rows:
+    """Run the programs of methods on K paths that a text does not tell."""
+    for key, lookahead in keys.items():
+        if isinstance(key.of, Method) and key.of in METHODS:
             block = partial(_block, key.of, laws, lookahead, key.k)
             yield key, _kept(sample(block, stream(key.k)), lookahead)
 
 
 def _block(method: Method, laws: GatheredLaws, lookahead: int, k: int, coin: Coin) -> Tokens:
     return method.generate(coin, *laws.models, laws.prefix, lookahead, k)
-
-
-def run(laws: GatheredLaws, tree: tuple[Node, ...], lookahead: int, rng: Any) -> list[float]:
-    """Run traversal on a drafted tree: for each level 1 where a token of it is accepted that does not end the text.
-
-    >>> laws = GatheredLaws(lambda prefix: [1.0], lambda prefix: [1.0], ())
-    >>> run(laws, (Node(0),), 2, np.random.default_rng(0))
-    [1.0, 0.0]
-    """
-    return _kept(sample(lambda coin: traversal.verify(coin, tree, laws), rng), lookahead)
 
 
 def _kept(emitted: Tokens, lookahead: int) -> list[float]:
@@ -211,12 +206,16 @@ class Shape:
 
 
 class Contender(NamedTuple):
-    """A method with a shape: 1 + the first `size` numbers of what its key measures are its tokens per call."""
+    """A method with a shape: 1 + the first `size` numbers of what its key measures are its tokens per call.
+
+    One that is `dear` to measure enters a race later.
+    """
 
     method: Method
     shape: Shape
     key: Key
     size: int
+    dear: bool = False
 
     @property
     def bound(self) -> Key:
@@ -231,7 +230,8 @@ def chains(method: Method, k: int, size: int, stem: int = 0) -> Contender:
     >>> str(chains(AS_A_BLOCK, 1, 2).shape)
     'one chain of 2'
     """
-    return Contender(method, Shape(stem + k * (size - stem), size, k, k, stem), Key(method, k, stem), size)
+    untold = method.along is None and method.along_tree is None
+    return Contender(method, Shape(stem + k * (size - stem), size, k, k, stem), Key(method, k, stem), size, untold)
 
 
 @dataclass(frozen=True)
@@ -250,9 +250,9 @@ class Measured:
                 name,
                 1 / call,
                 (1 + one.shape.levels) / call,
-                dear=one.method.along is None,
+                dear=one.dear,
                 bounded=one.method.drafts is not TREES,
-                family=None if one.method.drafts is TREES else one.key,
+                family=None if one.method.drafts in (TREES, SEQUENCES) else one.key,
                 steps=tuple((1 + min(level, one.size)) / call for level in range(longest + 1)),
                 beside=apart,
             )
@@ -274,8 +274,11 @@ class Measured:
     ) -> FLOAT:
         """Return the values of contenders in some units, or their bounds, [units, places]."""
         keys = {place: self.found[place].bound if bounds else self.found[place].key for place in places}
+        levels: dict[Key, int] = {}
+        for place, key in keys.items():
+            levels[key] = max(levels.get(key, 0), self.found[place].size)
         measure: Any = self.units.bounds if bounds else self.units.accepted
-        rows = measure(numbers, list(dict.fromkeys(keys.values())))
+        rows = measure(numbers, levels)
         step(numbers.stop)
         columns = [(1 + rows[keys[at]][:, : self.found[at].size].sum(axis=1)) / self.calls[at] for at in places]
         return np.stack(columns, axis=1)
