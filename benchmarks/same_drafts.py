@@ -1,8 +1,8 @@
-"""Questions about drafts without replacement on the embedded defaults, each asked of the same drafts or the same texts.
+"""Questions about drafts without replacement on the embedded defaults, each asked of the same texts.
 
-Is the planned tree ahead of traversal? Both judge the same drafted chains, their coins averaged out, so that a
-difference is a mean with its standard error. Are distinct first tokens worth more than i.i.d. chains, as many and as
-long? The bounds of both kinds are means over the same texts of the target.
+Is the planned tree ahead of traversal? Both are measured along the same texts of the target, their coins averaged out,
+so that a difference is a mean with its standard error. Are distinct first tokens worth more than i.i.d. chains, as many
+and as long? The bounds of both kinds are means over the same texts of the target.
 
 Run from the project's folder: python -m benchmarks.same_drafts [prefixes]
 """
@@ -13,38 +13,27 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from spec_math.block_level import planned_tree
-from spec_math.block_level.lengths import given_drafts
-from spec_math.block_level.lengths.drafted_chains import GatheredLaws, extended, with_distinct_roots
-from spec_math.block_level.methods import CHAINS, DISTINCT, paths
-from spec_math.block_level.planned_tree import Plans
+from spec_math.block_level.methods import CHAINS, DISTINCT, PLANNED, named
 from spec_math.studies.frontier import contenders
 from spec_math.studies.frontier.contenders import KS, LONGEST, Regime
 from spec_math.studies.lengths import ceilings
 from spec_math.studies.lengths.units import Key, Units
 
 LOOKAHEAD = 4
+BOTH = PLANNED, named("traversal, distinct first tokens")
 TEMPERATURES = 1.0, 0.7, 0.4
 
 
 def ahead_of_traversal(of: Regime, k: int, prefixes: int, seed: int = 0) -> Any:
     """Return by how many tokens a call the planned tree is ahead of traversal, a sample for each prefix [n].
 
-    k chains of `LOOKAHEAD` tokens with distinct first tokens, the same for both.
+    k chains of `LOOKAHEAD` tokens with distinct first tokens, both along the same texts.
     """
-    rng = np.random.default_rng(seed)
-    found: list[float] = []
-    for place in rng.integers(len(of.models.prefixes), size=prefixes):
-        laws = GatheredLaws(of.models.target, of.models.draft, of.models.prefixes[place])
-        free = extended(laws, [()] * k, LOOKAHEAD, rng)
-        drafted = with_distinct_roots(laws, free, k, LOOKAHEAD, rng)
-        laws.gather([chain[:at] for chain in drafted for at in range(len(chain))])
-        planned = planned_tree.chances(Plans(laws, paths(LOOKAHEAD, k)), drafted)
-        traversed = given_drafts.distinct_roots(laws, drafted, LOOKAHEAD, as_block=True)
-        found.append(float(sum(planned)) - float(sum(traversed)))
-    return np.array(found)
+    models = of.models
+    units = Units(models.target, models.draft, models.prefixes, LOOKAHEAD, seed, (), ceilings.along)
+    found = units.accepted(range(prefixes), {Key(method, k): LOOKAHEAD for method in BOTH})
+    planned, traversed = (found[Key(method, k)].sum(axis=1) for method in BOTH)
+    return planned - traversed
 
 
 def distinct_over_chains(of: Regime, prefixes: int, seed: int = 0) -> dict[tuple[int, int], Any]:

@@ -240,8 +240,8 @@ def _in_time(asked: Callable[[], Any]) -> Any:
             there.send(asked())
 
     process = get_context("fork").Process(target=sent, daemon=True)
-    process.start()
-    there.close()
+    with there:
+        process.start()
     try:
         return here.recv() if here.poll(EACH) else None
     except EOFError:  # it broke off

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from fractions import Fraction
-from itertools import product
-from typing import Any
-
 import numpy as np
 import pytest
 
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.lengths.drafted_chains import GatheredLaws, drafted_masses, extended, with_distinct_roots
-from spec_math.chance import law
+from spec_math.block_level.lengths.drafted_chains import GatheredLaws, drafted_masses, extended
 from spec_math.language import NGram, Table
-from spec_math.token_level import without_replacement
 
 TARGET = Table({(): [0.5, 0.3, 0.2], (0,): [0.1, 0.6, 0.3], (1,): [0.7, 0.2, 0.1], (2,): [0.2, 0.2, 0.6]}, context=1)
 DRAFT = Table({(): [0.2, 0.5, 0.3], (0,): [0.4, 0.4, 0.2], (1,): [0.3, 0.4, 0.3], (2,): [0.5, 0.25, 0.25]}, context=1)
@@ -49,39 +42,6 @@ def test_masses_along_drafted_chains_are_the_models_own(orders: tuple[int, int])
             token = int(draft.draw([draft.context(prefix)], [uniforms[place, row]])[0])
             assert (t[row, place], d[row, place]) == (target(prefix)[token], draft(prefix)[token])
             prefix = (*prefix, token)
-
-
-class Given:
-    """A generator whose uniforms are given."""
-
-    def __init__(self, uniforms: list[float]) -> None:
-        self.uniforms = uniforms
-
-    def random(self, size: int) -> Any:
-        taken, self.uniforms = self.uniforms[:size], self.uniforms[size:]
-        return np.array(taken)
-
-
-GRID = [(i + 0.5) / 12 for i in range(12)]
-
-
-def drawn(first_of_each: bool) -> dict[Any, Fraction]:
-    """The law of two distinct tokens, every uniform on a grid of twelfths, on which all borders lie."""
-    laws = GatheredLaws(lambda _: [0.5, 0.25, 0.25], lambda _: [0.5, 0.25, 0.25], ())
-    counted: Counter[Any] = Counter()
-    for uniforms in product(GRID, repeat=3):
-        rng = Given(list(uniforms))
-        chains = extended(laws, [(), ()], 1, rng)
-        if first_of_each:
-            chains = with_distinct_roots(laws, chains, 2, 1, rng)
-        counted[tuple(token for (token,) in chains)] += 1
-    return {tokens: Fraction(times, 12**3) for tokens, times in counted.items()}
-
-
-def test_distinct_first_tokens_are_drawn_without_replacement() -> None:
-    exact = law(lambda coin: without_replacement.draw(coin, ["1/2", "1/4", "1/4"], 2))
-    assert drawn(first_of_each=True) == exact
-    assert drawn(first_of_each=False) != exact
 
 
 def test_chains_stop_at_the_end_and_at_the_lookahead() -> None:

@@ -17,11 +17,9 @@ from spec_math import check_lossless_block
 from spec_math.arrays import exact, proportional_to
 from spec_math.block_level import block, length, optimum, traversal
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.methods import named
 from spec_math.block_level.optimum import OptimalLength
-from spec_math.block_level.planned_tree import Plans, chances, expected, generate
+from spec_math.block_level.planned_tree import Plans, expected, generate
 from spec_math.block_level.tree import grow
-from spec_math.chance import paths
 from spec_math.token_level import optimal
 from spec_math.token_level.without_replacement import draw
 
@@ -161,15 +159,3 @@ def test_a_path_of_another_law_is_lossy() -> None:
     assert against(of_plans)
     assert not against(of_draft)
     assert not against(of_plans, first=True)
-
-
-@pytest.mark.parametrize("end", [None, 1])
-def test_chances_of_chains_are_the_expected_length_on_average(end: int | None) -> None:
-    rows = (["1/4", "1/2", "1/4"], ["2/3", "1/6", "1/6"]), (["1/2", "1/4", "1/4"], ["1/5", "2/5", "2/5"])
-    target, draft = (Rows(tuple(map(exact, laws)), end) for laws in rows)
-    laws = Conditionals(target, draft, ())
-    plans, lengths = Plans(laws, (2, 1)), [Fraction(1), Fraction(1)]
-    for path in paths(lambda coin: named("traversal").draft(coin, laws, 2, 2)):
-        found = chances(plans, path.outcome)
-        lengths = [each + path.mass * sum(found[: place + 1]) for place, each in enumerate(lengths)]
-    assert lengths == [expected(target, draft, (), widths) for widths in ((2,), (2, 1))]

@@ -16,7 +16,6 @@ from spec_math.block_level import block, length, optimum, univer
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.optimum import OptimalLength
 from spec_math.block_level.tree import grow
-from spec_math.chance import law
 from spec_math.token_level import greedy, without_replacement
 
 SHAPES = [
@@ -70,21 +69,6 @@ def test_the_closed_form_equals_enumeration(data: st.DataObject, shape: tuple[in
     target, draft = data.draw(model_pairs(size, small=True))
     walked = length.expected(lambda coin, prefix: univer.generate(coin, target, draft, prefix, widths), ())
     assert univer.expected(target, draft, (), widths) == walked
-
-
-@settings(max_examples=10)
-@given(st.data(), st.sampled_from([(2, (2, 2)), (3, (2, 1))]))
-def test_chances_of_drafted_trees_average_to_the_length(
-    data: st.DataObject, shape: tuple[int, tuple[int, ...]]
-) -> None:
-    size, widths = shape
-    target, draft = data.draw(model_pairs(size, small=True))
-    laws = Conditionals(target, draft, ())
-    trees = law(lambda coin: grow(coin, laws, widths, greedy.draw))
-    found = [(univer.chances(laws, tree, len(widths)), mass) for tree, mass in trees.items()]
-    assert 1 + sum(mass * sum(row) for row, mass in found) == univer.expected(target, draft, (), widths)
-    # Given a tree they are its own probabilities: a share is what a child has on average over the drafts below it.
-    assert all(1 >= row[0] >= row[-1] >= 0 for row, _ in found)
 
 
 @settings(max_examples=20)

@@ -52,7 +52,7 @@ def test_no_name_and_no_number_is_cut(width: int) -> None:
 
 @given(result=results(), width=st.sampled_from([40, 80, 140]))
 @settings(max_examples=60)
-def test_any_result_is_printed_and_begins_with_its_finding_and_ends_with_its_first_line(result: Result, width: int) -> None:
+def test_any_result_begins_with_its_finding_and_ends_with_the_first_line_of_it(result: Result, width: int) -> None:
     for most in (None, MOST):
         said = " ".join(printed(result, width, most).split())
         assert said.startswith(" ".join(result.finding.split()))

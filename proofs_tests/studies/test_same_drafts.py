@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import same_drafts
-from spec_math.block_level.lengths import given_drafts
-from spec_math.block_level.lengths.given_drafts import Chances
 from spec_math.block_level.methods import CHAINS, DISTINCT
-from spec_math.block_level.planned_tree import Plans
-from spec_math.scheme import Tokens
 from spec_math.studies.frontier import contenders
 from spec_math.studies.lengths import ceilings
 from spec_math.studies.lengths.units import Key, Units
@@ -30,11 +26,7 @@ def test_a_planned_tree_is_ahead_of_traversal_on_the_defaults(place: int) -> Non
 
 def test_the_measure_of_a_verifier_over_itself_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     name, models = contenders.defaults()[0]
-
-    def traversed(plans: Plans, drafted: list[Tokens]) -> Chances:
-        return given_drafts.distinct_roots(plans.laws, drafted, same_drafts.LOOKAHEAD, as_block=True)
-
-    monkeypatch.setattr(same_drafts.planned_tree, "chances", traversed)
+    monkeypatch.setattr(same_drafts, "BOTH", same_drafts.BOTH[1:] * 2)
     assert not same_drafts.ahead_of_traversal(contenders.at(name, models, 1), 2, 20).any()
 
 

@@ -36,7 +36,6 @@ class Conditionals:
         self.end = _common_end(target_model, draft_model)
         self._models = {"target": target_model, "draft": draft_model}
         self._rows: dict[tuple[str, tuple[int, ...]], Array] = {}
-        self._along: dict[tuple[int, ...], list[tuple[Any, Any]]] = {}
         self._made: dict[tuple[Any, tuple[int, ...]], Any] = {}
         self.prefix, first = opening(target_model, prefix)
         self.size = len(first)
@@ -49,20 +48,6 @@ class Conditionals:
     def draft(self, path: tuple[int, ...] = ()) -> Array:
         """Return the draft's law after prefix + path."""
         return self._row("draft", path)
-
-    def along(self, path: tuple[int, ...]) -> list[tuple[Any, Any]]:
-        """Return the target's and the draft's mass of each token of a path after those before it: asked once, and kept.
-
-        It ends with a token that the target never emits, after which no law is asked for.
-        """
-        if path not in self._along:
-            masses = self._along[path] = []
-            for place, token in enumerate(path):
-                known = path[:place]
-                masses.append((_at(self.target(known), token), _at(self.draft(known), token)))
-                if not masses[-1][0] > 0:
-                    break
-        return self._along[path]
 
     def kept(self, make: Callable[[Conditionals, tuple[int, ...]], Made], path: tuple[int, ...] = ()) -> Made:
         """Return make(laws, path): made once for each path, and kept for all that verify the same drafts."""
@@ -147,11 +132,6 @@ def in_numpy(row: Array) -> Array:
         return row
     wide = row.astype(np.float64) if isinstance(row, np.ndarray) else row.detach().cpu().double().numpy()
     return wide / wide.sum()
-
-
-def _at(row: Array, token: int) -> Any:
-    """Return a mass as Python's own number, with which it reckons in less time; of torch as it is."""
-    return row.item(token) if isinstance(row, np.ndarray) else row[token]
 
 
 _UNBOUNDED = 2**62

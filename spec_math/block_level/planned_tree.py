@@ -16,7 +16,6 @@ from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.selected_chain import SelectedModel, in_numpy, verify_selected
 from spec_math.block_level.tree import Node, checked_widths, grow
 from spec_math.chance import Coin
-from spec_math.chance import law as law_of
 from spec_math.distribution import capped_ratio
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
@@ -65,27 +64,6 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], wid
     return block.expected(target_model, model, plans.laws.prefix, len(plans.widths))
 
 
-def chances(plans: Plans, chains: Sequence[Tokens]) -> list[Any]:
-    """Return a_1..a_L of chains with distinct first tokens, in the order drawn: as `given_drafts`, coins averaged out.
-
-    The law: each first token is selected with its chance given all of them, and its chain kept as a block.
-    """
-    laws, longest = plans.laws, len(plans.widths)
-    one = plans.weight(())
-    total = [one - one] * longest
-    roots = tuple(chain[0] for chain in chains)
-    for root, mass in law_of(lambda coin: plans.root(coin, roots)).items():
-        path = next(chain for chain in chains if chain[0] == root)
-        weight = one
-        for place, token in enumerate(path):
-            drafted = plans.law(()) if place == 0 else in_numpy(laws.draft(path[:place]))
-            weight = capped_ratio(weight * in_numpy(laws.target(path[:place]))[token], drafted[token])
-            if laws.ends(path[: place + 1]):
-                break
-            total[place] = total[place] + mass * weight
-    return total
-
-
 class Plans:
     """The path that is selected in a tree drawn without replacement, with its law, worked out node by node.
 
@@ -120,10 +98,6 @@ class Plans:
             tree = next(node.children for node in tree if node.token == token)
             path = (*path, token)
         return path
-
-    def root(self, coin: Coin, tokens: Tokens) -> int:
-        """Select one of the drafted first tokens, in the order they were drawn."""
-        return plan.put_forward(coin, tokens, self._plan(()))
 
     def weight(self, path: Tokens) -> Any:
         """Return m_v, the chance that a selected path is kept as far as v, given that it goes through v."""

@@ -152,34 +152,6 @@ def expected(
     return one + below((), one)
 
 
-def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int, order: Order = as_drafted) -> list[Any]:
-    """Return a_1..a_L of a drafted tree, the chances that at least 1, 2, … tokens are accepted, as `given_drafts` does.
-
-    Given the whole tree, a child is tried where nothing below those before it was accepted, whatever their shares say.
-    """
-    one = in_numpy(laws.target()).sum() * 0 + 1
-    total = [one - one] * lookahead
-
-    def accepted(path: Tokens, siblings: tuple[Node, ...], tried: Any, weight: Any) -> Any:
-        """Add up what is accepted below a node, and return the chance that it is or something below it, once tried."""
-        if not siblings:
-            return weight
-        tokens = tuple(node.token for node in siblings)
-        t, d = in_numpy(laws.target(path)), in_numpy(laws.draft(path))
-        given, paths = shares(tokens, t, d, weight), _longer(path, tokens)
-        before, free = one - one, one
-        for place in order(laws, paths, given, [len(node.children) for node in siblings]):
-            node, share, longer = siblings[place], given[place], paths[place]
-            kept = accepted(longer, node.children, tried * free, _of_the_rest(share, before))
-            if not laws.ends(longer):
-                total[len(path)] = total[len(path)] + tried * free * kept
-            before, free = before + share, free * (1 - kept)
-        return 1 - free * _of_the_rest(_given_up(tokens, t, d, weight, given[-1]), before)
-
-    _ = accepted((), tree, one, one)
-    return total
-
-
 def _longer(path: Tokens, tokens: Tokens) -> list[Tokens]:
     return [(*path, token) for token in tokens]
 

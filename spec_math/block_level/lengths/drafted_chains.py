@@ -15,7 +15,6 @@ from spec_math.language.ngram import NGram
 from spec_math.language.recorded import Recorded
 from spec_math.language.tempered import KeptRows, TemperedNGram, TemperedRecorded
 from spec_math.scheme import Tokens
-from spec_math.token_level.without_replacement import without
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -74,23 +73,6 @@ def extended(
         for at, token in zip(growing, tokens.tolist(), strict=True):
             chains[at] = (*chains[at], token)
     return chains
-
-
-def with_distinct_roots(laws: GatheredLaws, chains: Sequence[Tokens], k: int, lookahead: int, rng: Any) -> list[Tokens]:
-    """Turn i.i.d. chains into k chains whose first tokens are drawn without replacement, keeping as many as it can.
-
-    Of i.i.d. draws in a row the different ones, in the order of their first occurrence, are draws without replacement;
-    what is then missing of k (or of the support) is drawn so and continued. Float laws.
-    """
-    kept: dict[int, Tokens] = {}
-    for chain in chains:
-        kept.setdefault(chain[0], chain)
-    draft = laws.draft()
-    roots = list(kept)
-    while len(roots) < min(k, int((draft > 0).sum())):
-        roots += array_coin.drawn(without(draft, roots)[None], rng.random(1)).tolist()
-    fresh = roots[len(kept) :]
-    return [*kept.values(), *extended(laws, [(root,) for root in fresh], lookahead, rng)][:k]
 
 
 def drafted_masses(models: tuple[NGram, NGram], contexts: Any, uniforms: Any) -> tuple[Any, Any]:

@@ -1,14 +1,8 @@
-"""Tokens accepted of drafts with distinct siblings: given the drafts, or along a text that the target writes.
+"""Tokens accepted of drafts with distinct siblings along a text that the target writes, coins averaged out.
 
-Coins are averaged out. Given drafts are turned into numbers a_1..a_L whose mean over drafts are the chances that at
-least 1, 2, …, L drafted tokens are accepted. a_i is the chance given the first i tokens of the chains; what is drafted
-below may change what becomes of them, but not on average. A call yields 1 + a_1 + … + a_l tokens on average for every
-lookahead l ≤ L: a shorter lookahead takes the same drafts, cut. A token that ends the text counts 0, as nothing
-follows it.
-
-Along a text x, E[tokens] = 1 + Σ_i E[M_i(x) / T_i(x)] as in `target_text`. Here M_i(x) also depends on siblings that
-are drafted and rejected before x_i. They are drawn with the chance that this happens, so that the mean over these
-draws is M_i(x) and no value exceeds T_i(x).
+E[tokens] = 1 + Σ_i E[M_i(x) / T_i(x)] as in `target_text`. Here M_i(x) also depends on siblings that are drafted and
+rejected before x_i. They are drawn with the chance that this happens, so that the mean over these draws is M_i(x) and
+no value exceeds T_i(x).
 
 Sources: Sequoia, Chen et al. 2024, for the walk; Weng et al. 2025 for traversal; Weng, Hu and Yairi 2026 for UniVer.
 """
@@ -27,27 +21,10 @@ from spec_math.distribution import capped_ratio
 from spec_math.scheme import Emission, Tokens
 from spec_math.token_level import plan, without_replacement
 
-Chances = list[Any]
-"""The numbers a_1..a_L."""
-
 
 def root_tests(laws: Conditionals, roots: Tokens) -> list[Any]:
     """Return the chance that each first token, drawn without replacement, passes its test after those before failed."""
     return _asked(lambda coin: without_replacement.emit(coin, roots, laws.target(), laws.draft()))
-
-
-def distinct_roots(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, as_block: bool = False) -> Chances:
-    """Return the chances of K paths whose first tokens are drawn without replacement, by recursive rejection.
-
-    As blocks these are the numbers of traversal: the root rejects its children as recursive rejection does, a child
-    with the chance 1 − w_1, w_1 = min(1, r/d) of its test; below it the chain is a block that starts with that weight.
-    """
-    total, reached = [laws.target()[0] * 0] * lookahead, _one(laws)
-    for chain, chance in zip(chains, laws.kept(root_tests, tuple(chain[0] for chain in chains)), strict=True):
-        for place, weight in _along(laws, chain, chance, as_block):
-            total[place] += reached * weight
-        reached = reached * (1 - chance)
-    return total
 
 
 class _Refusing:
@@ -69,23 +46,6 @@ def _asked(program: Callable[[Coin], Emission]) -> list[Any]:
     coin = _Refusing()
     program(coin)
     return coin.chances
-
-
-def _along(laws: Conditionals, chain: Tokens, first: Any, as_block: bool) -> Iterator[tuple[int, Any]]:
-    """Yield (place, w_i), the chance to be kept so far: min(1, w_{i−1} t/d) as a block, else w_{i−1} min(1, t/d).
-
-    The first token has the chance `first`.
-    """
-    weight, one = first, _one(laws)
-    for place, (t, d) in enumerate(laws.along(chain)):
-        if place:
-            weight = min(one, weight * t / d) if as_block else weight * (t / d if t < d else one)
-        if chain[place] != laws.end:
-            yield place, weight
-
-
-def _one(laws: Conditionals) -> Any:
-    return laws.target()[0] * 0 + 1
 
 
 Pick = Callable[[Array], int]
