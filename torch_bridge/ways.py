@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -15,7 +15,7 @@ from spec_math.samplers.call import choices
 from spec_math.samplers.generators import generator_for, source_of
 from spec_math.samplers.signature import Signature, by_default, is_method
 from spec_math.samplers.subject import names
-from spec_math.samplers.words import LAW, TOKS, Taken, side_of, taken_by, words_in
+from spec_math.samplers.words import LAW, TOKS, Taken, parameters_of, side_of, taken_by, words_in
 from torch_bridge.returned import Told
 from torch_bridge.toy_models import Form
 
@@ -53,7 +53,7 @@ NEW = {"max_new_tokens", "max_gen_len", "n_tokens_to_generate", "num_tokens", "m
 WHOLE = {"seq_len", "max_seq_len", "max_returned_tokens"}
 
 
-LISTED = re.compile(r"(typing\.)?[Ll]ist\[(int|(torch\.)?Tensor)\b")
+LISTED = re.compile(r"(typing\.)?[Ll]ist\[(int|(torch\.)?(Long|Float)?Tensor)\b")
 """How a list of tokens, or of tensors, is annotated."""
 
 
@@ -166,9 +166,9 @@ def _count(said: str, many: str, numpy: bool) -> str:
 
 def _choices(found: Signature, name: str, taken: Taken) -> tuple[str, ...]:
     kind = found.annotation(name)
-    if (own := _dataclass_of(found.fn, kind)) is not None:
-        heat = ", ".join(f"{one.name}={{heat}}" for one in fields(own) if taken_by(one.name) == "temperature")
-        return (f'''values_of(judged, ["{name}={own.__name__}({heat})"])["{name}"]''', "None")
+    if (own := _options_of(found.fn, kind)) is not None:
+        heat = ", ".join(f"{one}={{heat}}" for one in own[1] if taken_by(one) == "temperature")
+        return (f'''values_of(judged, ["{name}={own[0]}({heat})"])["{name}"]''', "None")
     used = dict.fromkeys(re.findall(rf"\b{re.escape(name)}\.([a-z]\w*)", source_of(found.fn)))
     keys = dict.fromkeys(re.findall(rf"\b{re.escape(name)}(?:\[|\.get\()['\"](\w+)", source_of(found.fn)))
     if keys and taken == "":
@@ -194,6 +194,8 @@ def _choices(found: Signature, name: str, taken: Taken) -> tuple[str, ...]:
         free = [row] * found.given_drafts + ["prompt"]
     if words_in(name) & TOKS and taken != "drafts" and not found.has("draft model", "tokens"):
         return row, "tokens[None]", "tokens.tolist()", "prompt"
+    if words_in(name) & {"past", "cache", "kv"} and taken == "input" and found.has("target model"):
+        return f"{side_of(name) or 'target'}_model(prompt[:, :-1]).past_key_values", "None"
     if words_in(name) & PLACES and found.models:
         return "prompt.shape[1] - 1", "prompt.shape[1]", "0"
     return tuple(_LAID.get(one, one.replace("len(tokens)", "{many}")) for one in choices(taken, free))
@@ -205,14 +207,15 @@ def _inner(name: str) -> str:
     return "..." if taken in ("generator", "key") else _GIVEN.get(taken, ("", "..."))[1]
 
 
-def _dataclass_of(fn: Any, annotation: str) -> type | None:
-    """Return the dataclass of options of an annotation, if a function's module has it and it is made of nothing."""
+def _options_of(fn: Any, annotation: str) -> tuple[str, list[str]] | None:
+    """Return a class of options that a parameter is annotated with, if it is made of nothing, and what it takes."""
     name = annotation.removeprefix("<class '").rstrip("'>").rpartition(".")[2]
     found = getattr(inspect.unwrap(fn), "__globals__", {}).get(name)
-    if not (isinstance(found, type) and is_dataclass(found)):
+    if not isinstance(found, type) or found.__module__.partition(".")[0] in ("builtins", "torch", "numpy"):
         return None
-    required = [one for one in fields(found) if one.default is MISSING and one.default_factory is MISSING]
-    return None if required else found
+    taken = parameters_of(found)
+    required = [one for one in taken.values() if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
+    return None if required or not taken else (name, list(taken))
 
 
 _LAID = {
@@ -236,7 +239,8 @@ def _fields(found: Signature, way: Way, told: Told) -> dict[str, str]:
         if found.single:
             return "token" if kind == "tokens" else in_numpy(f"{rows}[0]")
         if listed(found.annotation(found.name_of(kind))):
-            return f"{rows}.tolist()" if kind == "tokens" else f"[row[None] for row in {rows}]"
+            in_rows = "list(tokens[:, None, None])" if "Tensor" in found.annotation(found.name_of(kind)) else None
+            return in_rows or "tokens.tolist()" if kind == "tokens" else f"[row[None] for row in {rows}]"
         return in_numpy(f"{rows}[None]" if way.batch else rows)
 
     rows, text = "target[:-1]" if way.cut else "target", "prompt[:, -1:]" if way.last else "prompt"
@@ -249,7 +253,8 @@ def _fields(found: Signature, way: Way, told: Told) -> dict[str, str]:
     heats["processor"] = "one that divides by the temperature" if heat else "None"
     heats["divided"] = f"lambda _, scores: scores / {float(heat)}" if heat else "None"
     heats["metadata"] = f"SimpleNamespace({sampled}, generators={{}}, top_k=None, top_p=None)"
-    laws = {"target": laid(rows), "target_logs": laid(f"{rows}.log()"), "draft_logs": laid("draft.log()")}
+    laws = {"target": laid(rows), "target_logs": laid(f"{rows}.log()", "target logs")}
+    laws["draft_logs"] = laid("draft.log()", "draft logs")
     laws["kind"] = "masses of the drafted tokens" if way.masses else "distributions"
     laws["draft"] = laid("draft[range(len(tokens)), tokens]" if way.masses else "draft")
     laws["bonus"] = bonus if way.numpy else f"torch.multinomial({law}[-1], 1)"

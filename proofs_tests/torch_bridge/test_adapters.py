@@ -20,6 +20,7 @@ from spec_math.studies.audits.study import AuditRequest, adapter_file, open_name
 from spec_math.verdict import Lossy, Reason, Undecided  # noqa: E402
 from torch_bridge import check_sampler  # noqa: E402
 from torch_bridge.adapters import adapter, emitted  # noqa: E402
+from torch_bridge.returned import Told, parts_of  # noqa: E402
 from torch_bridge.subject import subject_of  # noqa: E402
 
 CHAIN = chain([["1/2", "1/2"], ["1/4", "3/4"]], [["3/4", "1/4"]])
@@ -372,6 +373,36 @@ def test_code_that_asks_for_cuda_is_judged_on_the_cpu(tmp_path: Path, changed: b
     text = adapter_file(request, judge(subject_of(load_sampler(request.place).value), CHAIN))
     assert ('return emitted(returned, tokens, "_,count,law")  # of ' in text) == (not changed)
     assert ("With none of its " in text) == changed
+
+
+def test_a_denominator_that_float32_hides_is_told(tmp_path: Path) -> None:
+    """A draft of mass 3/4 is accepted too rarely by 1e-9 · 4/3 of its chance, and 1/2 of all drafts are that."""
+    (tmp_path / "engine.py").write_text(HEAD + LAW.replace("/ q[n, x[n]]", "/ (q[n, x[n]] + 1e-9)"))
+    source = "@adapter()\ndef sampler(tokens, target, draft):\n"
+    source += '    return emitted(judged(tokens[None], target[None], draft[None]), tokens, "_,count,law")\n'
+    top = 'from torch_bridge.adapters import *\n\njudged = judged_at(__file__, "engine.py:verify", (), ())\n\n\n'
+    (tmp_path / "adapter.py").write_text(top + source)
+    command = ["audit", str(tmp_path / "adapter.py"), "--lookahead", "1", "--target", "1/2,1/2", "--draft", "3/4,1/4"]
+    said = " ".join(CliRunner().invoke(app, command, env={"COLUMNS": "300"}).output.split())
+    assert "is lossless" in said
+    assert "given torch.float32 (given torch.float64 the total variation is 6.7e-10, which is lossy)" in said
+
+
+def test_what_a_module_draws_when_it_is_first_imported_is_no_draw_of_the_sampler_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "seeded_when_imported.py").write_text("import os\nSEED = os.urandom(4)\n")
+    source = LAW.replace("    p, q, x =", "    import seeded_when_imported\n    p, q, x =")
+    (tmp_path / "engine.py").write_text(HEAD + source)
+    for changed, verdict in (
+        (source, "Lossless"),
+        (source.replace("when_imported\n", "when_imported, os\n    os.urandom(1)\n"), "Undecided"),
+    ):
+        (tmp_path / "engine.py").write_text(HEAD + changed)
+        fn = load_sampler(f"{tmp_path / 'engine.py'}:verify").value
+        found = judge(subject_of(fn, told=Told(returns=parts_of("_,count,law"))), CHAIN)
+        assert type(found.verdict).__name__ == verdict, found.verdict
 
 
 def test_a_choice_that_never_ends_is_left_alone(tmp_path: Path) -> None:

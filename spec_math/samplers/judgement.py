@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -124,7 +125,11 @@ def judge(
 def _judged(
     subject: Subject, case: Case, budget: int, progress: Callable[[int], None], alive: list[Any] | None
 ) -> Judgement:
+    loaded = len(sys.modules)
     found = _decided(subject, case, budget, progress, alive)
+    unseen = isinstance(found.verdict, Undecided) and found.verdict.reason is Reason.RANDOMNESS_NOT_SEEN
+    if unseen and len(sys.modules) > loaded:  # what a module draws when it is first imported is no draw of the sampler
+        found = _decided(subject, case, budget, progress, alive)
     verdict = found.verdict
     if isinstance(verdict, Undecided) or verdict.evidence:
         return found
@@ -356,6 +361,11 @@ def of_all(ways: Iterable[Subject], judged: Callable[[Subject], Judgement]) -> J
         found = judged(way)
         verdict = found.verdict
         if isinstance(verdict, Lossless):
+            for one in others:
+                if one.walk.fault is None and one.joint is not None and one.subject.alike == way.alike:
+                    off = f" (given {one.subject.numbers.name} the total variation is {float(one.joint):.1e}"
+                    off += ", which is lossy)" if isinstance(one.verdict, Lossy) else ")"
+                    found = replace(found, subject=replace(found.subject, finer=off))
             if not lossy:
                 return found
             torn = TORN.format(way.said, lossy[0].subject.said)

@@ -221,8 +221,11 @@ def as_it_is(
     takes: dict[str, Taken] = {}
     unknown: dict[str, Taken] = {}
     first = initial(fn) if initialised else {}
-    own: dict[str, Taken] = {name: taken_by(name.removeprefix("self.")) for name in first}
-    own = own if initialised else own_attributes(fn)
+    own = own_attributes(fn)
+    if initialised:
+        of_attributes, own = own, {}
+        for name in first:
+            own[name] = of_attributes.get(name) or taken_by(name.removeprefix("self."))
     parameters, values = named_in(fn) | first, values or {}
     for name, taken in read(fn, told, own).items():
         taken = "tokens" if taken == "made" else taken
@@ -294,6 +297,8 @@ def own_attributes(fn: Callable[..., Any]) -> dict[str, Taken]:
         if name != "device" and not made and not hasattr(kind, name):
             counted = re.search(rf"\bself\.{name} [+-]= ", every) is not None
             kept: Taken = "list" if f"self.{name}.append(" in every else taken_by(name)
+            if f"self.{name}(" in every and words_in(name) <= TARGET | SMALL:
+                kept = model_of(side_of(name))
             found[f"self.{name}"] = "counter" if counted else kept
     return found
 

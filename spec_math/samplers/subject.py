@@ -66,6 +66,7 @@ class Subject:
     `variants` are other ways to call it, likewise; `said` is how it is called where its own words say it better, and
     `chain` that it drafts several tokens in a row; `fixed` that it takes drafts and no law of them, judged for
     each of them; `text` that it is told how long a text to return, which is then of one length.
+    `finer` says what was found of it given finer numbers.
     `doubt` says, after a walk, what else all answers may be than tokens;
     ways that are `alike` cannot differ in their law. `written` writes an adapter's function sampler, which calls it so
     where that decides, and else in the way that does.
@@ -83,6 +84,7 @@ class Subject:
     chain: bool = False
     fixed: bool = False
     text: bool = False
+    finer: str = ""
     doubt: Callable[[], str] | None = None
     alike: str = ""
     watched: bool = True
@@ -108,7 +110,7 @@ class Subject:
         coins = "an ideal coin" if self.shape == "verifier" else "ideal uniforms"
         if self.grid is not None and self.shape != "verifier":
             coins = "uniforms on the grid of their type" if self.grid == OWN_GRID else f"uniforms k/2^{self.grid}"
-        return f"called as {self.said or self.call}{told}", f"given {self.numbers.name}{one}", coins
+        return f"called as {self.said or self.call}{told}", f"given {self.numbers.name}{one}{self.finer}", coins
 
     def run(self, rows: tuple[Any, Any], tokens: tuple[int, ...], coin: Any = None) -> Any:
         """Call the function on the target's and the draft's rows, made anew: it may write into them."""
