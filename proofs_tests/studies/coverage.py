@@ -43,7 +43,7 @@ FLAT = {key: ["1/3", "1/3", "1/3"] for key in ("", "0", "1", "2")}
 MODELS = {"mixed": TABLES, "seldom rejected": (table(RARE), table(OFTEN)), "flat draft": (table(RARE), table(FLAT))}
 """Tables of three tokens, target and draft."""
 
-LONGEST, BUDGETS, SAMPLES, RUNS = 2, (2, 4), 200, 400
+LONGEST, BUDGETS, SAMPLES, RUNS = 2, (2, 4), 2_000, 400
 QUICK = tuple(named(name) for name in ("token by token", "as a block", "recursive rejection at", "multi-path"))
 COSTS = parsed("draft=0.25")
 
