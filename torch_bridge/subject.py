@@ -111,18 +111,17 @@ def _initialised(fn: Callable[..., Any], said: Mapping[str | int, Given], told: 
     text, few = written(found, ways_of(found)[0], told), opened(found, ways_of(found)[0], told)
     few = {name: lines for name, lines in few.items() if name.startswith("self.")}
 
-    def made() -> tuple[str, bool]:
+    def made() -> bool:
         for chosen in islice(product(*few.values()), 8):
-            one = _made(
-                re.sub(r"    returned = (.|\n)*", "    return method.__self__\n", _filled(text, few, chosen)), found
-            )
+            filled = re.sub(r"    returned = (.|\n)*", "    return method.__self__\n", _filled(text, few, chosen))
             with suppress(Exception):
+                one = _made(filled, found)
                 rows = torch.tensor([[0.5, 0.5]] * 3, dtype=one.dtypes[0])
                 mine = one.fn(*[rows] * len(inspect.signature(one.fn).parameters))
-                return "", all(hasattr(mine, name.removeprefix("self.")) for name in own_attributes(fn))
-        return "", False
+                return all(hasattr(mine, name.removeprefix("self.")) for name in own_attributes(fn))
+        return False
 
-    return found if _in_time(made)[1] else None
+    return found if _in_time(made) else None
 
 
 def told_subject_of(told: tuple[Sequence[str], str | None, str | None], fn: Callable[..., Any], *args: Any) -> Subject:

@@ -36,7 +36,7 @@ def said(found: Signature, way: Way, told: Told) -> str:
     meaning = [(name, _GIVEN[taken][0].format(**fields)) for name, taken in found.takes]
     listed = "; ".join(f"{name}: {words}" for name, words in meaning if words)
     listed += "".join(f"; {name}: {value!r}, as told" for name, value in told.values.items())
-    kept = by_default(found.fn, [*dict(found.takes), *told.values])
+    kept = by_default(found.fn, [*dict(found.takes), *told.values], found.initialised)
     laid = ", in a batch of one" if way.batch else ", without a batch dimension"
     laid = "" if found.models or found.has("candidates", "draft records") or found.single else laid
     laid += ", no distribution after all drafts" * way.cut
@@ -125,7 +125,7 @@ def written(found: Signature, way: Way, told: Told) -> str:
         name = one.partition("=")[0].strip()
         value = f'{name.removeprefix("self.")}=values_of(judged, {[one]})["{name}"]'
         lines[name.startswith("self.")].append(f"        {value},  # as told")
-    if kept := by_default(found.fn, [*dict(found.takes), *dict(found.open), *told.values]):
+    if kept := by_default(found.fn, [*dict(found.takes), *dict(found.open), *told.values], found.initialised):
         lines[False].append(f"        # {kept.removeprefix(', ')}")
     body, method = "\n".join([*lines[True], *lines[False]]), is_method(found.fn)
     tokens = "token" if found.single else "tokens"

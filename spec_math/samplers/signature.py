@@ -42,15 +42,8 @@ ASKED: tuple[Taken, ...] = ("processor", "metadata", "cumulative", "none", "batc
 """What is given only where it is required."""
 
 MANY: tuple[Taken, ...] = (
-    "temperature",
-    "end",
-    "none",
-    "lookahead",
-    "sampling",
-    "greedy",
-    "size",
-    "device",
-    "tokenizer",
+    *("temperature", "end", "none", "lookahead", "sampling", "greedy"),
+    *("size", "device", "tokenizer", "batch", "top k", "top p", "counter", "list"),
 )
 """What more than one parameter may take."""
 
@@ -95,8 +88,8 @@ def named_in(fn: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {name: one for name, one in found if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
 
 
-def by_default(fn: Callable[..., Any], given: Collection[str]) -> str:
-    """Return in words the parameters of a function that keep their defaults; "" where all are given.
+def by_default(fn: Callable[..., Any], given: Collection[str], initialised: bool = False) -> str:
+    """Return in words what keeps its default of a function and, if told, of its object's `__init__`; "" if nothing does.
 
     Objects are named without their addresses, which differ from run to run.
 
@@ -105,7 +98,7 @@ def by_default(fn: Callable[..., Any], given: Collection[str]) -> str:
     """
     kept = [
         f"{name}={re.sub(' at 0x[0-9a-f]+', '', repr(one.default))}"
-        for name, one in named_in(fn).items()
+        for name, one in (named_in(fn) | (initial(fn) if initialised else {})).items()
         if name not in given and one.default is not one.empty
     ]
     return f", with {', '.join(kept)} by default" * bool(kept)
@@ -132,11 +125,8 @@ def _by_type(fn: Callable[..., Any], one: inspect.Parameter) -> Taken | None:
     """Return what a parameter takes that is a model, or a list of records, by its type or as it is called."""
     words, side = words_in(one.name), side_of(one.name)
     called, indexed = (re.search(rf"(?<![\w.]){one.name}{mark}", source_of(fn)) for mark in (r"\(", r"\["))
-    if (
-        side
-        and words <= TARGET | SMALL
-        and ((called and not indexed) or re.search(r"Module|Model", str(one.annotation)))
-    ):
+    typed = re.search(r"Module|Model", str(one.annotation)) is not None
+    if side and words <= TARGET | SMALL and (typed or (called and not indexed)):
         return model_of(side)
     record = record_of(fn, one.name)
     if side and record is not None and held_by(record) is not None:
