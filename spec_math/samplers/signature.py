@@ -89,7 +89,7 @@ def named_in(fn: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def by_default(fn: Callable[..., Any], given: Collection[str], initialised: bool = False) -> str:
-    """Return in words what keeps its default of a function and, if told, of its object's `__init__`; "" if nothing does.
+    """Return in words what keeps its default of a function and, if told, of its object's `__init__`; "" if none does.
 
     Objects are named without their addresses, which differ from run to run.
 
