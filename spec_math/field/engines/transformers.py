@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-import numpy as np
 import torch
 
 from spec_math.arrays import Array
@@ -19,6 +18,7 @@ from spec_math.field.engine import LIKELIEST, Archive, Defect, Edit, Engine, Ste
 from spec_math.field.installed import engine_part
 from spec_math.pathwise.exploration import SOURCES
 from spec_math.verdict import Verdict
+from torch_bridge.causal_model import CausalModel
 from torch_bridge.randomness.source import explore, torch_source
 
 BESIDE = (
@@ -172,7 +172,7 @@ class Rows:
     """
 
     def __init__(self, model: Any, prompt: Sequence[int], end: int | None = None) -> None:
-        self._model, self._prompt = model, list(prompt)
+        self._laws, self._prompt = CausalModel(model), tuple(prompt)
         self.end = end
         self._known: dict[tuple[int, ...], Array] = {}
 
@@ -180,10 +180,7 @@ class Rows:
         """Return the law [V] of the token after a prefix."""
         text = tuple(prefix)
         if text not in self._known:
-            with torch.no_grad():
-                logits = self._model(torch.tensor([[*self._prompt, *text]])).logits[0, -1]
-            weights = np.exp((row := logits.double().numpy()) - row.max())
-            self._known[text] = weights / weights.sum()
+            self._known[text] = self._laws([(*self._prompt, *text)])[0]
         return self._known[text]
 
 
