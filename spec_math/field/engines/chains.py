@@ -219,24 +219,23 @@ def _run_tightwad(module: Any, step: Step) -> Sequence[int]:
 
 
 MATCH = Edit("accept = random.random() < accept_prob", "accept = target.token_id == draft.token_id")
+ARGMAX = Defect(
+    "The token after the accepted drafts is the target's most likely token instead of a draw. The function cannot draw "
+    "from the residual, because it gets no whole distributions. The function is lossless if it gets a draw from the "
+    "target instead, and accepts a draft only if the draft equals this draw.",
+    Edit(
+        "token_id: int  # target's top token at this position",
+        "token_id: int  # drawn from the target's law at this position\n    drawn = True",
+    ),
+    MATCH,
+)
 TIGHTWAD = Engine(
     name="tightwad",
     source=Archive("tightwad-0.5.4", "5d65d71557369cd96d571effb75a62d225eaa1c620758e256d3232c3f9133307"),
     function="tightwad.speculation:verify_stochastic",
     run=_run_tightwad,
     control=Edit(MATCH.new, "accept = True"),
-    defects=(
-        Defect(
-            "The token after the accepted drafts is the target's most likely token instead of a draw. The function "
-            "cannot draw from the residual, because it gets no whole distributions. The function is lossless if it "
-            "gets a draw from the target instead, and accepts a draft only if the draft equals this draw.",
-            Edit(
-                "token_id: int  # target's top token at this position",
-                "token_id: int  # drawn from the target's law at this position\n    drawn = True",
-            ),
-            MATCH,
-        ),
-    ),
+    defects=(ARGMAX,),
 )
 
 

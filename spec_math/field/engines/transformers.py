@@ -75,6 +75,14 @@ TRANSFORMERS = Engine(
     control=Edit("torch.clamp((p_n_plus_1 - q_n_plus_1), min=0)", "p_n_plus_1.clone()"),
     stubs=tuple(f"transformers.{name}" for name in BESIDE),
 )
+GREEDY = Defect(
+    LIKELIEST,
+    Edit(
+        "last_token_id = outputs.logits.argmax(dim=-1)\n            last_hidden",
+        "last_token_id = torch.multinomial(outputs.logits[0].softmax(-1), 1)\n            last_hidden",
+        "transformers.generation.candidate_generator",
+    ),
+)
 GEMMA = replace(
     TRANSFORMERS,
     name="transformers Gemma 4 assistant",
@@ -82,16 +90,7 @@ GEMMA = replace(
     run=_run_gemma,
     stubs=tuple(name for name in TRANSFORMERS.stubs if not name.endswith("candidate_generator")),
     rule="likeliest, by ratio",
-    defects=(
-        Defect(
-            LIKELIEST,
-            Edit(
-                "last_token_id = outputs.logits.argmax(dim=-1)\n            last_hidden",
-                "last_token_id = torch.multinomial(outputs.logits[0].softmax(-1), 1)\n            last_hidden",
-                "transformers.generation.candidate_generator",
-            ),
-        ),
-    ),
+    defects=(GREEDY,),
 )
 ENGINES = (TRANSFORMERS, GEMMA)
 
