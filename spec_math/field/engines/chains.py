@@ -82,15 +82,11 @@ MTPLX = Engine(
 ROTALABS_ARCHIVE = Archive("rotalabs_accel-1.1.1", "8a558ae32ed28f5149c14238eab1dfa738c8294432ee1db74a3a4211566d0eba")
 
 
-def _drafted(step: Step) -> tuple[torch.Tensor, torch.Tensor]:
-    drafts, _, rows = step.chain()
-    return torch.tensor(drafts), rows.exp()[range(len(drafts)), drafts]
-
-
 def _core(module: Any, step: Step, eagle: bool = False) -> Sequence[int]:
     target, _ = step.models()
     cache = target(step.ids()[:, :-1]).past_key_values
-    drafts, masses = _drafted(step)
+    drafted, _, rows = step.chain()
+    drafts, masses = torch.tensor(drafted), rows.exp()[range(len(drafted)), drafted]
     if eagle:
         found = module.eagle_verify(target, step.ids(), drafts[None], masses[None], cache, use_sampling=True)
     else:

@@ -225,7 +225,8 @@ def of_tokenized_models(
         accepted = _accepted(method, (target, drafter, prefix), found.lookahead)
         means = known(accepted), found.lookahead, known(found.tokens_per_call)
         speeds = float(found.drafter_calls), float(found.speed_up)
-        exact = _fractions(accepted, found.tokens_per_call, found.speed_up)
+        values = accepted, found.tokens_per_call, found.speed_up
+        exact = tuple(map(str, values)) if all(isinstance(value, Fraction | int) for value in values) else ()
         lines.append(MethodLine(method, *means, *speeds, exact))
     at, words = max(lookaheads), (target.vocabulary, drafter.vocabulary)
     shared, untokenisable = carried(draft, *words)[0].sum(), first_token(*words, reading, at).untokenisable
@@ -258,7 +259,3 @@ def _accepted(method: Method, tokenized_models: tuple[TokenizedModel, TokenizedM
     both = target.vocabulary, drafter.vocabulary
     psi = first_token(*both, reading, lookahead).law
     return method.accepts(First(laws.target(), drafter.law(reading.context_tokens), *both, psi))
-
-
-def _fractions(*values: Any) -> tuple[str, ...]:
-    return tuple(str(value) for value in values) if all(isinstance(v, Fraction | int) for v in values) else ()
