@@ -90,19 +90,16 @@ def tables(shape: PairShape) -> Pair:
 
 
 def _table(shape: PairShape, part: str) -> Table:
-    rng = np.random.default_rng([shape.seed, 1])
-    first, second = rng.standard_normal((2, shape.size + 1, shape.size)) * SHAPES[shape.target] / np.sqrt(2)
-    if shape.target == "tied":
-        for table in (first, second):
-            table[:, 1 : 2 * (shape.size // 2) : 2] = table[:, : 2 * (shape.size // 2) : 2]
+    def normal(number: int) -> Array:
+        return np.random.default_rng([shape.seed, number]).standard_normal((2, shape.size + 1, shape.size))
+
+    far, pairs = part == "draft" and shape.draft == "far", 2 * (shape.size // 2)
+    both = normal(3 if far else 1) * SHAPES[shape.target] / np.sqrt(2)
+    if shape.target == "tied" and not far:
+        both[..., 1:pairs:2] = both[..., :pairs:2]
     if part == "draft" and shape.draft == "near":
-        noise = np.random.default_rng([shape.seed, 2]).standard_normal((2, *first.shape)) * 0.6
-        first, second = first + noise[0], second + noise[1]
-    if part == "draft" and shape.draft == "far":
-        other = np.random.default_rng([shape.seed, 3])
-        first, second = other.standard_normal((2, *first.shape)) * SHAPES[shape.target] / np.sqrt(2)
-    first = first + _bias(shape, part)
-    return Table(first, second, shape.size - 1 if shape.end else None)
+        both = both + normal(2) * 0.6
+    return Table(both[0] + _bias(shape, part), both[1], shape.size - 1 if shape.end else None)
 
 
 def _bias(shape: PairShape, part: str) -> Array:

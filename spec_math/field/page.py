@@ -45,7 +45,9 @@ def report(found: Found) -> str:
         f"{small['case'][0].upper()}{small['case'][1:]}. γ is the number of drafted tokens, T the temperature. The distributions are those "
         f"of the next token, the same after every text. {off}\n",
     ]
-    lines += [f"Also: {IN_WORDS[one['verdict']]} at {one['case']}: {_what(one)}.\n" for one in found["smallest"][:-1]]
+    for one in found["smallest"][:-1]:
+        what = one.get("reason") or f"distance {one['distance']}"
+        lines.append(f"Also: {IN_WORDS[one['verdict']]} at {one['case']}: {what}.\n")
     lines += ["## Cause", "", *(one["cause"] for one in found["defects"]), ""]
     edits = [edit for one in found["defects"] for edit in one["mend"]]
     if edits:
@@ -87,10 +89,6 @@ def newest(found: Found) -> str:
         return ""
     said = f"; the newest version in the package index on {found['newest']['asked']} was {found['newest']['version']}"
     return said + (", this one" if found["newest"]["version"] == found["version"] else "")
-
-
-def _what(one: Found) -> str:
-    return one.get("reason") or f"distance {one['distance']}"
 
 
 def _mended(found: Found) -> str:
@@ -247,7 +245,7 @@ def functions_page(functions: Listed) -> str:
     many = Counter(one["found"] for one in functions)
     rows = ["| package | function | hard to call | found | why |", "|" + "---|" * 5]
     rows += [
-        f"| {one['package']} | `{_name(one)}` | {one['hard']} | {_shown(one)} | {one.get('reason', '')} |"
+        f"| {one['package']} | `{_name(one)}` | {one['hard']} | {WORDS.get(one['found'], one['found'])} | {one.get('reason', '')} |"
         for one in functions
     ]
     commands = [f"spec-math audit {one['function']} {one['options']}".strip() for one in functions]
@@ -262,7 +260,3 @@ def functions_page(functions: Listed) -> str:
 
 def _name(one: Mapping[str, str]) -> str:
     return one["function"].rpartition(":")[2]
-
-
-def _shown(one: Mapping[str, str]) -> str:
-    return "**lossy**" if one["found"] == "lossy" else one["found"]

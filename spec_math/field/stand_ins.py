@@ -158,30 +158,17 @@ def jit(fn: Callable[..., Any] | None = None, **_: Any) -> Any:
     return fn if fn is not None else jit
 
 
-class _Numpy:
-    """NumPy's functions where jax.numpy has no other."""
-
-    repeat = staticmethod(repeat)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
-
-
-RANDOM = {one.__name__: one for one in (split, uniform, exponential, categorical)} | {"PRNGKey": tuple, "key": tuple}
-NN, OPS = {"one_hot": one_hot, "softmax": softmax, "log_softmax": log_softmax}, {"segment_min": segment_min}
+PARTS: dict[str, dict[str, Any]] = {
+    "random": {"split": split, "uniform": uniform, "exponential": exponential, "categorical": categorical}
+    | {"PRNGKey": tuple, "key": tuple},
+    "nn": {"one_hot": one_hot, "softmax": softmax, "log_softmax": log_softmax},
+    "ops": {"segment_min": segment_min},
+}
 GIVEN: dict[str, dict[str, Any]] = {
-    "jax": {
-        "numpy": _Numpy(),
-        "random": SimpleNamespace(**RANDOM),
-        "nn": SimpleNamespace(**NN),
-        "ops": SimpleNamespace(**OPS),
-        "jit": jit,
-        "Array": np.ndarray,
-    },
+    "jax": {name: SimpleNamespace(**names) for name, names in PARTS.items()}
+    | {"numpy": SimpleNamespace(**vars(np) | {"repeat": repeat}), "jit": jit, "Array": np.ndarray},
     "jax.numpy": {"ndarray": np.ndarray},
-    "jax.random": RANDOM,
-    "jax.nn": NN,
-    "jax.ops": OPS,
+    **{f"jax.{name}": names for name, names in PARTS.items()},
 }
 """What is given in the place of the modules of jax while a file is loaded."""
 

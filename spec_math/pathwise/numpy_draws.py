@@ -98,15 +98,14 @@ class Draws:
         chosen = self._chosen(len(among), None if alone else inner, replace, p, keeps_order)
         return among[chosen[0]] if alone else among[np.array(chosen, dtype=np.int64).reshape(inner)]
 
-    def _chosen(self, size_of_all: int, size: Any, replace: bool, p: Any, keeps_order: bool) -> list[int]:
-        values = list(range(size_of_all))
+    def _chosen(self, number: int, size: Any, replace: bool, p: Any, keeps_order: bool) -> list[int]:
         if not replace and volume(size) > 1:
             if p is None and not keeps_order:
                 raise ExploreError("explore does not know the order of choice(replace=False, shuffle=False)")
-            return self._without_replacement(values, size, p)
+            return self._without_replacement(number, size, p)
         place, shape = self._place(size)
         if p is None:
-            masses, kind = _even(len(values)), f"{self._of}.choice out of {len(values)}"
+            masses, kind = _even(number), f"{self._of}.choice out of {number}"
             return [self._tape.once((place, index), kind, masses) for index in range(volume(shape))]
 
         def one(index: int) -> int:
@@ -129,9 +128,9 @@ class Draws:
                 counts[self._tape.once((place, row, turn), kind, masses)] += 1
         return drawn.reshape(form.shape)
 
-    def _without_replacement(self, values: list[int], size: Any, p: Any) -> list[int]:
+    def _without_replacement(self, number: int, size: Any, p: Any) -> list[int]:
         place, shape = self._place(size)
-        left = _even(len(values)) if p is None else self._rationals(list(p))
+        left = _even(number) if p is None else self._rationals(list(p))
         kind = f"{self._of}.choice of {volume(shape)} without replacement{'' if p is None else ' by masses'}, of which"
         chosen: list[int] = []
         for turn in range(volume(shape)):

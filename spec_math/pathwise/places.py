@@ -63,23 +63,16 @@ def places(fn: Callable[..., Any]) -> list[Place]:
     ahead, seen = [fn], {id(fn)}
     while ahead:
         one = ahead.pop()
-        if type(one) in (dict, list):
-            mine = _entries(one)
-            inside += mine
-            found = all_held(mine)
-            ahead += [value for value in found if id(value) not in seen and _leads_on(value)]
-            seen |= {id(value) for value in found}
-            continue
-        for part in _parts(one):
+        for part in [one] if type(one) in (dict, list) else _parts(one):
             for space in _spaces(part):
                 spaces[id(space)] = space
             around = [cell for cell in getattr(part, "__closure__", None) or () if cell is not None]
             cells |= {id(cell): cell for cell in around}
-            defaults = _defaults(part)
-            inside += defaults
+            own = _entries(part)
+            inside += own
             code, space = getattr(part, "__code__", None), getattr(part, "__globals__", {})
             named = [space[name] for name in code.co_names if name in space] if code is not None else []
-            found = [held((cell, "cell_contents")) for cell in around] + named + all_held(defaults)
+            found = [held((cell, "cell_contents")) for cell in around] + named + all_held(own)
             found += _attributes(part)
             ahead += [value for value in found if id(value) not in seen and _leads_on(value)]
             seen.update(map(id, found))
@@ -87,18 +80,13 @@ def places(fn: Callable[..., Any]) -> list[Place]:
     return listed + [(cell, "cell_contents") for cell in cells.values()] + inside
 
 
-def _entries(value: Any) -> list[Place]:
-    if type(value) is dict:
-        return [(value, key) for key in value]  # pyright: ignore[reportUnknownVariableType]
-    return [(Entry(value, number), "value") for number in range(len(value))]
-
-
-def _defaults(one: Any) -> list[Place]:
-    """The places of what a function takes where an argument is not given."""
-    if type(one) is not FunctionType:
-        return []
-    named: list[Place] = [(one.__kwdefaults__, key) for key in one.__kwdefaults__ or ()]
-    return named + [(Entry(one, number), "value") for number in range(len(one.__defaults__ or ()))]
+def _entries(one: Any) -> list[Place]:
+    """The places of a dictionary or a list, or of what a function takes where an argument is not given."""
+    function = type(one) is FunctionType
+    named: Any = one.__kwdefaults__ if function else one if type(one) is dict else None
+    row: Any = one.__defaults__ if function else one if type(one) is list else None
+    found: list[Place] = [(named, key) for key in named or ()]
+    return found + [(Entry(one, number), "value") for number in range(len(row or ()))]
 
 
 def _attributes(one: Any) -> list[Any]:

@@ -151,8 +151,7 @@ def _over_cells(
     for place, need in enumerate(direction):
         inside = _extreme_at(bounds, place, direction, largest=True) if need else None
         if inside is not None:
-            raised = [slope + (size * need if b == place else 0) for b, slope in enumerate(slopes)]
-            total += _over_cells(inside, raised, rest)
+            total += _over_cells(inside, _raised(slopes, place, size * need), rest)
     return total
 
 
@@ -171,15 +170,12 @@ def _integral(bounds: Bounds, slopes: Sequence[Fraction]) -> Fraction:
     above = [1 / bounds[b][last] if bounds[b][last] else Fraction(0) for b in range(last)]
     rest = [row[:last] for row in bounds[:last]]
     total = Fraction(0) if any(below) else _integral(rest, slopes[:last])
-    for place, factor in enumerate(below):
-        inside = _extreme_at(rest, place, below, largest=True) if factor else None
-        if inside is not None:
-            total += _integral(inside, _raised(slopes[:last], place, slope * factor))
-    # The least of the factor·s_b is where 1/factor is the largest: bounds of s_place from above.
-    for place, factor in enumerate(above):
-        inside = _extreme_at(rest, place, above, largest=False) if factor else None
-        if inside is not None:
-            total -= _integral(inside, _raised(slopes[:last], place, slope * factor))
+    # The largest of the lower bounds counts, and the least of the upper ones, which is taken off.
+    for factors, largest, sign in ((below, True, 1), (above, False, -1)):
+        for place, factor in enumerate(factors):
+            inside = _extreme_at(rest, place, factors, largest) if factor else None
+            if inside is not None:
+                total += sign * _integral(inside, _raised(slopes[:last], place, slope * factor))
     return total / slope
 
 

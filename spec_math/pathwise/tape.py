@@ -184,11 +184,7 @@ class Tape:
         """Fork in two; certain answers are no forks. `of` is for who records: the number asked about, and how."""
         if p <= 0 or p >= 1:
             return p > 0
-        coin = self._asked_coin()
-        self._check(asked)
-        answer = coin.flip(p)
-        self.log.append((asked, answer))
-        return answer
+        return self._answered(asked, "flip", p)
 
     def below(self, key: Hashable, size: int, how: str = "") -> int:
         """Return a number below a size drawn from a place, each as likely; `how` names what else decides it.
@@ -206,12 +202,7 @@ class Tape:
         certain = [index for index, mass in enumerate(masses) if mass == 1]
         if certain:
             return certain[0]
-        asked = f"{asked} with masses {', '.join(map(str, masses))}"
-        coin = self._asked_coin()
-        self._check(asked)
-        answer = coin.draw(list(masses))
-        self.log.append((asked, answer))
-        return answer
+        return self._answered(f"{asked} with masses {', '.join(map(str, masses))}", "draw", list(masses))
 
     def atom(self, key: Hashable, bits: int, name: str, kind: str = "") -> Atom:
         """Return the uniform number drawn from a place, the same one whenever the place is, and the kind.
@@ -254,14 +245,18 @@ class Tape:
             self.reused = self.reused or self.ordinary is None
         return known[1]
 
-    def _asked_coin(self) -> Coin:
+    def _answered(self, asked: str, how: str, question: Any) -> Any:
+        """Ask the coin of the path to flip or to draw, and log its answer."""
         if self.ordinary is not None:
             raise ExploreError(OTHERWISE)
         if self._coin is None:
             raise ExploreError(
                 "a random number, or a generator, was used outside the run that made it; make it within the function"
             )
-        return self._coin
+        self._check(asked)
+        answer = getattr(self._coin, how)(question)
+        self.log.append((asked, answer))
+        return answer
 
     def _check(self, asked: str) -> None:
         before, place = self.before, len(self.log)

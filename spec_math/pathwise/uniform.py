@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from math import inf, isfinite, isnan, prod
 from numbers import Rational
 from typing import Any, Literal
@@ -215,13 +216,12 @@ class Uniform:
                 return straight
             if self.scale == 0 and not self.bends:  # a product with a zero that only the number at hand knows of
                 return bool(relation(self.shift, straight))
-            self.atom.face(False)
-            below = self.atom.below((straight - self.shift) / self.scale, asked)
-            return below if grows else not below
+            below = partial(self.atom.below, (straight - self.shift) / self.scale)
+        else:
+            # Rising: true up to a cut. Falling: false up to a cut.
+            below = partial(self.atom.below_first_failure, lambda k: bool(relation(self._at(k), other)) == grows)
         self.atom.face(False)
-        # Rising: true up to a cut. Falling: false up to a cut.
-        below = self.atom.below_first_failure(lambda k: bool(relation(self._at(k), other)) == grows, asked)
-        return below if grows else not below
+        return below(asked) == grows
 
     def _named(self) -> tuple[Any, ...]:
         return self.atom, self.scale, self.shift, self.bends

@@ -23,10 +23,10 @@ def as_csv(table: Table) -> str:
     """Return a table as CSV: true and false, numbers with all their digits, fractions such as 3/4, nothing for none."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([name for column in table.columns for name in names_of(column)])
-    for row in table.filled:
-        values = [value for column, cell in zip(table.columns, row.cells, strict=True) for value in _flat(column, cell)]
-        writer.writerow([str(value).lower() if isinstance(value, bool) else value for value in values])
+    names, rows = _values(table)
+    writer.writerow(names)
+    for row in rows:
+        writer.writerow([str(value).lower() if isinstance(value, bool) else value for value in row])
     return stream.getvalue()
 
 
@@ -132,6 +132,13 @@ def names_of(column: Column) -> list[str]:
     return [column.name, *(f"{column.name} {part}" for part in PARTS if column.kind == "mean")]
 
 
+def _values(table: Table) -> tuple[list[str], list[list[Any]]]:
+    """Return the names and the rows of a table as CSV and JSON have them."""
+    names = [name for column in table.columns for name in names_of(column)]
+    cells = (zip(table.columns, row.cells, strict=True) for row in table.filled)
+    return names, [[value for column, cell in row for value in _flat(column, cell)] for row in cells]
+
+
 def _flat(column: Column, cell: Cell) -> list[Any]:
     if column.kind == "mean":
         return list(astuple(cell)) if isinstance(cell, Mean) else [None] * (1 + len(PARTS))
@@ -152,11 +159,7 @@ def _written(value: Any) -> Any:
 
 
 def _table(table: Table) -> dict[str, Any]:
-    names = [name for column in table.columns for name in names_of(column)]
-    rows = [
-        [value for column, cell in zip(table.columns, row.cells, strict=True) for value in _flat(column, cell)]
-        for row in table.filled
-    ]
+    names, rows = _values(table)
     return {
         "name": table.name,
         "title": table.title,

@@ -82,15 +82,11 @@ MTPLX = Engine(
 ROTALABS_ARCHIVE = Archive("rotalabs_accel-1.1.1", "8a558ae32ed28f5149c14238eab1dfa738c8294432ee1db74a3a4211566d0eba")
 
 
-def _drafted(step: Step) -> tuple[torch.Tensor, torch.Tensor]:
-    drafts, _, rows = step.chain()
-    return torch.tensor(drafts), rows.exp()[range(len(drafts)), drafts]
-
-
 def _core(module: Any, step: Step, eagle: bool = False) -> Sequence[int]:
     target, _ = step.models()
     cache = target(step.ids()[:, :-1]).past_key_values
-    drafts, masses = _drafted(step)
+    drafted, _, rows = step.chain()
+    drafts, masses = torch.tensor(drafted), rows.exp()[range(len(drafted)), drafted]
     if eagle:
         found = module.eagle_verify(target, step.ids(), drafts[None], masses[None], cache, use_sampling=True)
     else:
@@ -219,24 +215,23 @@ def _run_tightwad(module: Any, step: Step) -> Sequence[int]:
 
 
 MATCH = Edit("accept = random.random() < accept_prob", "accept = target.token_id == draft.token_id")
+ARGMAX = Defect(
+    "The token after the accepted drafts is the target's most likely token instead of a draw. The function cannot draw "
+    "from the residual, because it gets no whole distributions. The function is lossless if it gets a draw from the "
+    "target instead, and accepts a draft only if the draft equals this draw.",
+    Edit(
+        "token_id: int  # target's top token at this position",
+        "token_id: int  # drawn from the target's law at this position\n    drawn = True",
+    ),
+    MATCH,
+)
 TIGHTWAD = Engine(
     name="tightwad",
     source=Archive("tightwad-0.5.4", "5d65d71557369cd96d571effb75a62d225eaa1c620758e256d3232c3f9133307"),
     function="tightwad.speculation:verify_stochastic",
     run=_run_tightwad,
     control=Edit(MATCH.new, "accept = True"),
-    defects=(
-        Defect(
-            "The token after the accepted drafts is the target's most likely token instead of a draw. The function "
-            "cannot draw from the residual, because it gets no whole distributions. The function is lossless if it "
-            "gets a draw from the target instead, and accepts a draft only if the draft equals this draw.",
-            Edit(
-                "token_id: int  # target's top token at this position",
-                "token_id: int  # drawn from the target's law at this position\n    drawn = True",
-            ),
-            MATCH,
-        ),
-    ),
+    defects=(ARGMAX,),
 )
 
 

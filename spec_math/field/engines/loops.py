@@ -158,50 +158,36 @@ ARCHIVE = Archive("litgpt-0.5.13", "da044b76c52cd44fc0564f6177ed6cf186dde24f711c
 MODULE = "litgpt.generate.speculative_decoding"
 STUBS = ("lightning", "lightning_utilities", "jsonargparse", "safetensors")
 CONTROL = Edit("torch.clamp(adjusted_distribution, 0.0)", "torch.clamp(target_probs[idx], 0.0)")
+GREEDY = Defect(
+    "At temperature 0 the draft is the most likely token, but the test uses softmax probabilities.",
+    Edit(
+        "return torch.argmax(logits, dim=-1, keepdim=True), F.softmax(logits, dim=-1)",
+        "return logits.argmax(-1, keepdim=True), F.one_hot(logits.argmax(-1), len(logits)).float()",
+    ),
+)
+FILTERED = Defect(
+    "The residual consists of probabilities, but the code passes it through a filter for logits. The filter's output "
+    "is not a probability distribution.",
+    Edit(
+        "sample(adjusted_distribution[None, None, ...], apply_softmax=False, **sample_kwargs)",
+        "multinomial_num_samples_1(adjusted_distribution), None",
+    ),
+)
+FIRST = Defect(
+    "The code draws the first token when it reads the prompt. The models then read this token, but the returned text "
+    "does not contain it.",
+    Edit("    tokens = []\n    total_generated", "    tokens = [token[0]]\n    total_generated"),
+)
+
+
+def _engine_litgpt(name: str, function: str, run: Any, *defects: Defect, **known: Any) -> Engine:
+    return Engine(name, ARCHIVE, f"{MODULE}:{function}", run, CONTROL, stubs=STUBS, defects=defects, **known)
+
+
+FILTERS = ("temperature", "top_k", "top_p")
 LITGPT = (
-    Engine(
-        name="litgpt",
-        source=ARCHIVE,
-        function=f"{MODULE}:speculative_decoding",
-        run=_run_litgpt,
-        control=CONTROL,
-        options=("temperature", "top_k", "top_p"),
-        stubs=STUBS,
-        defects=(
-            Defect(
-                "At temperature 0 the draft is the most likely token, but the test uses softmax probabilities.",
-                Edit(
-                    "return torch.argmax(logits, dim=-1, keepdim=True), F.softmax(logits, dim=-1)",
-                    "return logits.argmax(-1, keepdim=True), F.one_hot(logits.argmax(-1), len(logits)).float()",
-                ),
-            ),
-            Defect(
-                "The residual consists of probabilities, but the code passes it through a filter for logits. The "
-                "filter's output is not a probability distribution.",
-                Edit(
-                    "sample(adjusted_distribution[None, None, ...], apply_softmax=False, **sample_kwargs)",
-                    "multinomial_num_samples_1(adjusted_distribution), None",
-                ),
-            ),
-        ),
-    ),
-    Engine(
-        name="litgpt text",
-        source=ARCHIVE,
-        function=f"{MODULE}:generate",
-        run=_text,
-        control=CONTROL,
-        stubs=STUBS,
-        most=1,
-        slow=True,
-        defects=(
-            Defect(
-                "The code draws the first token when it reads the prompt. The models then read this token, but the "
-                "returned text does not contain it.",
-                Edit("    tokens = []\n    total_generated", "    tokens = [token[0]]\n    total_generated"),
-            ),
-        ),
-    ),
+    _engine_litgpt("litgpt", "speculative_decoding", _run_litgpt, GREEDY, FILTERED, options=FILTERS),
+    _engine_litgpt("litgpt text", "generate", _text, FIRST, most=1, slow=True),
 )
 
 
@@ -289,6 +275,11 @@ def _run_kyegomez(module: Any, step: Step) -> Sequence[int]:
     return [module.SpeculativeDecoder.speculative_sampling(None, p, q)]
 
 
+NO_COIN = Defect(
+    "The code keeps a draft only if its target probability is at least its draft probability. It flips no coin, so it "
+    "rejects every other draft.",
+    Edit("if q[x] > p[x]:", "if torch.rand(1) >= p[x] / q[x]:"),
+)
 KYEGOMEZ = Engine(
     name="kyegomez",
     source=Repository("kyegomez/Speculative-Decoding"),
@@ -297,13 +288,7 @@ KYEGOMEZ = Engine(
     control=Edit("torch.clamp(p - q, min=0)", "p"),
     rule="one position",
     most=1,
-    defects=(
-        Defect(
-            "The code keeps a draft only if its target probability is at least its draft probability. It flips no "
-            "coin, so it rejects every other draft.",
-            Edit("if q[x] > p[x]:", "if torch.rand(1) >= p[x] / q[x]:"),
-        ),
-    ),
+    defects=(NO_COIN,),
 )
 
 
@@ -318,6 +303,16 @@ def _run_romsto(module: Any, step: Step) -> Sequence[int]:
     return found
 
 
+SOFT = Defect(
+    "The default sampler is greedy: it takes the most likely token. The acceptance test, however, uses softmax "
+    "probabilities.",
+    Edit(
+        "return logits\n\n    def sample(self, probs: Tensor) -> Tensor:\n        return torch.argmax",
+        "return F.one_hot(logits.argmax(-1), logits.shape[-1]).float().log()\n\n"
+        "    def sample(self, probs: Tensor) -> Tensor:\n        return torch.argmax",
+        "utils.logits_processor",
+    ),
+)
 ROMSTO = Engine(
     name="romsto",
     source=Repository("romsto/Speculative-Decoding"),
@@ -326,18 +321,7 @@ ROMSTO = Engine(
     control=Edit("max_fn(p[..., n, :] - q[0, n, :])", "max_fn(p[..., n, :])"),
     options=("temperature",),
     stubs=("termcolor", "rich"),
-    defects=(
-        Defect(
-            "The default sampler is greedy: it takes the most likely token. The acceptance test, however, uses softmax "
-            "probabilities.",
-            Edit(
-                "return logits\n\n    def sample(self, probs: Tensor) -> Tensor:\n        return torch.argmax",
-                "return F.one_hot(logits.argmax(-1), logits.shape[-1]).float().log()\n\n"
-                "    def sample(self, probs: Tensor) -> Tensor:\n        return torch.argmax",
-                "utils.logits_processor",
-            ),
-        ),
-    ),
+    defects=(SOFT,),
 )
 
 
@@ -402,6 +386,13 @@ def _run_tidar(module: Any, step: Step) -> Sequence[int]:
     return tokens[:many].tolist()
 
 
+WHOLE = Defect(
+    "After a rejection, the code draws from the target's whole distribution instead of the residual.",
+    Edit(
+        "jax.random.categorical(k, p_logits, axis=-1)",
+        "jax.random.categorical(k, jnp.log(jnp.maximum(jnp.exp(p_log) - jnp.exp(q_log), 1e-30)), axis=-1)",
+    ),
+)
 TIDAR = Engine(
     name="SUPER-GIANT TiDAR",
     source=Repository("DebelToni/SUPER-GIANT"),
@@ -411,15 +402,7 @@ TIDAR = Engine(
     options=("temperature",),
     given={**GIVEN, "jax": GIVEN["jax"] | {"lax": SimpleNamespace(cond=cond, scan=scan)}},
     edits=(Edit("selected_proposal = selected_proposal.at[0].set(next_anchor)\n", "\n"),),
-    defects=(
-        Defect(
-            "After a rejection, the code draws from the target's whole distribution instead of the residual.",
-            Edit(
-                "jax.random.categorical(k, p_logits, axis=-1)",
-                "jax.random.categorical(k, jnp.log(jnp.maximum(jnp.exp(p_log) - jnp.exp(q_log), 1e-30)), axis=-1)",
-            ),
-        ),
-    ),
+    defects=(WHOLE,),
 )
 
 

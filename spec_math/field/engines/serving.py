@@ -251,8 +251,14 @@ def _run_openvino(module: Any, step: Step) -> Sequence[int]:
     return module.verify(drafts, reported, step.laws(step.target, drafts).__getitem__)
 
 
-OPENVINO_KEPT = Edit("random.random() < min(floor(100 * ratio) + 1, COINS) / COINS", "drawn == drafts[place]")
-REPLACED = Edit("rejected = True", "return [*emitted, drawn]")
+OTHERS = Defect(
+    "The code draws a token y from the target, and accepts the draft x if a uniform with only 101 values is at most "
+    "the ratio of the draft probability of x to the target probability of y. After a rejection the code emits a draw "
+    "from the target's distribution at the next position. The code is lossless if it accepts x only if x = y, and "
+    "otherwise emits y.",
+    Edit("random.random() < min(floor(100 * ratio) + 1, COINS) / COINS", "drawn == drafts[place]"),
+    Edit("rejected = True", "return [*emitted, drawn]"),
+)
 OPENVINO = Engine(
     name="openvino-genai",
     source=Restated("openvino-genai 2026.4.1.0"),
@@ -260,16 +266,7 @@ OPENVINO = Engine(
     rule="its own",
     run=_run_openvino,
     control=Edit("drawn = random.choices(range(len(law)), law)[0]", "drawn = drafts[min(place, len(drafts) - 1)]"),
-    defects=(
-        Defect(
-            "The code draws a token y from the target, and accepts the draft x if a uniform with only 101 values is at "
-            "most the ratio of the draft probability of x to the target probability of y. After a rejection the code "
-            "emits a draw from the target's distribution at the next position. The code is lossless if it accepts x "
-            "only if x = y, and otherwise emits y.",
-            OPENVINO_KEPT,
-            REPLACED,
-        ),
-    ),
+    defects=(OTHERS,),
 )
 
 

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-import numpy as np
 import torch
 
 from spec_math.arrays import Array
@@ -19,6 +18,7 @@ from spec_math.field.engine import LIKELIEST, Archive, Defect, Edit, Engine, Ste
 from spec_math.field.installed import engine_part
 from spec_math.pathwise.exploration import SOURCES
 from spec_math.verdict import Verdict
+from torch_bridge.causal_model import CausalModel
 from torch_bridge.randomness.source import explore, torch_source
 
 BESIDE = (
@@ -75,6 +75,14 @@ TRANSFORMERS = Engine(
     control=Edit("torch.clamp((p_n_plus_1 - q_n_plus_1), min=0)", "p_n_plus_1.clone()"),
     stubs=tuple(f"transformers.{name}" for name in BESIDE),
 )
+GREEDY = Defect(
+    LIKELIEST,
+    Edit(
+        "last_token_id = outputs.logits.argmax(dim=-1)\n            last_hidden",
+        "last_token_id = torch.multinomial(outputs.logits[0].softmax(-1), 1)\n            last_hidden",
+        "transformers.generation.candidate_generator",
+    ),
+)
 GEMMA = replace(
     TRANSFORMERS,
     name="transformers Gemma 4 assistant",
@@ -82,16 +90,7 @@ GEMMA = replace(
     run=_run_gemma,
     stubs=tuple(name for name in TRANSFORMERS.stubs if not name.endswith("candidate_generator")),
     rule="likeliest, by ratio",
-    defects=(
-        Defect(
-            LIKELIEST,
-            Edit(
-                "last_token_id = outputs.logits.argmax(dim=-1)\n            last_hidden",
-                "last_token_id = torch.multinomial(outputs.logits[0].softmax(-1), 1)\n            last_hidden",
-                "transformers.generation.candidate_generator",
-            ),
-        ),
-    ),
+    defects=(GREEDY,),
 )
 ENGINES = (TRANSFORMERS, GEMMA)
 
@@ -172,7 +171,7 @@ class Rows:
     """
 
     def __init__(self, model: Any, prompt: Sequence[int], end: int | None = None) -> None:
-        self._model, self._prompt = model, list(prompt)
+        self._laws, self._prompt = CausalModel(model), tuple(prompt)
         self.end = end
         self._known: dict[tuple[int, ...], Array] = {}
 
@@ -180,10 +179,7 @@ class Rows:
         """Return the law [V] of the token after a prefix."""
         text = tuple(prefix)
         if text not in self._known:
-            with torch.no_grad():
-                logits = self._model(torch.tensor([[*self._prompt, *text]])).logits[0, -1]
-            weights = np.exp((row := logits.double().numpy()) - row.max())
-            self._known[text] = weights / weights.sum()
+            self._known[text] = self._laws([(*self._prompt, *text)])[0]
         return self._known[text]
 
 

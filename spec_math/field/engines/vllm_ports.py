@@ -27,21 +27,24 @@ ASCEND_GIVEN = {**stand_ins.given(["vllm"]), **{f"vllm_ascend.{one}": {} for one
 ALL_RANDOM = SimpleNamespace(all_greedy=False, all_random=True, temperature=torch.ones(1), generators={})
 
 
+def _verified(verify: Any, drafts: list[list[int]], *laws: Any) -> list[int]:
+    """Call a port's verification of requests with as many drafts each; return the tokens that the first one emits.
+
+    `laws` are the draft's, the target's, the bonus tokens and the metadata.
+    """
+    ends = torch.arange(1, len(drafts) + 1) * len(drafts[0])
+    tokens, counts = torch.tensor(drafts, dtype=torch.int32).flatten(), [len(one) for one in drafts]
+    return real_tokens(verify(tokens, counts, counts[0], ends, *laws)[0])
+
+
 def _run_port(module: Any, step: Step, name: str, one_hot: bool) -> Sequence[int]:
     """Call a port's function of a name, which takes the target's logits, or its laws where it is torch's own."""
     drafts, target, draft = step.chain()
-    many, masses = len(drafts), target.softmax(-1)
-    found = getattr(module, name)(
-        torch.tensor(drafts, dtype=torch.int32),
-        [many],
-        many,
-        torch.tensor([many]),
-        None if one_hot else draft.exp().contiguous(),
-        (masses if name.startswith("torch") else target)[:-1].contiguous(),
-        torch.multinomial(masses[-1], 1)[None],
-        ALL_RANDOM,
-    )
-    return real_tokens(found[0])
+    masses = target.softmax(-1)
+    reported = None if one_hot else draft.exp().contiguous()
+    wanted = (masses if name.startswith("torch") else target)[:-1].contiguous()
+    bonus = torch.multinomial(masses[-1], 1)[None]
+    return _verified(getattr(module, name), [drafts], reported, wanted, bonus, ALL_RANDOM)
 
 
 def _run_ascend(module: Any, step: Step, one_hot: bool) -> Sequence[int]:
@@ -76,23 +79,13 @@ def _run_ascend_batch(module: Any, step: Step) -> Sequence[int]:
     # The other request's drafts are certain and kept, so that its coins decide nothing.
     sure = torch.eye(draft.shape[-1])[[0] * many]
     heats = torch.tensor([step.options.temperature, 1.0])
-    metadata = SimpleNamespace(
-        all_greedy=False, all_random=False, temperature=heats, generators={}, top_k=None, top_p=None
-    )
+    metadata = SimpleNamespace(**vars(ALL_RANDOM) | {"all_random": False, "temperature": heats}, top_k=None, top_p=None)
     ends = torch.tensor([many, 2 * many])
     logits = module.apply_sampling_constraints(torch.cat([target[:-1], sure.log()]), ends, metadata)
     last = (target[-1] / (step.options.temperature or 1e-3)).softmax(-1)
-    found = module.rejection_sample(
-        torch.tensor([*drafts, *[0] * many], dtype=torch.int32),
-        [many, many],
-        many,
-        ends,
-        torch.cat([draft, sure]),
-        logits.contiguous(),
-        torch.stack([torch.multinomial(last, 1), torch.tensor([0])]).int(),
-        metadata,
-    )
-    return real_tokens(found[0])
+    bonus = torch.stack([torch.multinomial(last, 1), torch.tensor([0])]).int()
+    laws = torch.cat([draft, sure]), logits.contiguous(), bonus, metadata
+    return _verified(module.rejection_sample, [drafts, [0] * many], *laws)
 
 
 def _unfiltered(logits: torch.Tensor, *_: Any) -> torch.Tensor:
@@ -114,11 +107,9 @@ GAUDI_VLLM = {"vllm.v1.sample": {"rejection_sampler": SimpleNamespace(PLACEHOLDE
 
 def _run_gaudi(module: Any, step: Step) -> Sequence[int]:
     drafts = step.drafted()
-    target, many = step.rows(step.target, drafts).softmax(-1), len(drafts)
-    tokens, ends = torch.tensor(drafts, dtype=torch.int32), torch.tensor([many])
+    target = step.rows(step.target, drafts).softmax(-1)
     laws = None, target[:-1], target[-1:].argmax(-1, keepdim=True)
-    found = module.rejection_sample(tokens, [many], many, ends, *laws, SimpleNamespace(all_greedy=True))
-    return real_tokens(found[0])
+    return _verified(module.rejection_sample, [drafts], *laws, SimpleNamespace(all_greedy=True))
 
 
 GAUDI = Engine(

@@ -335,13 +335,8 @@ def filtered_files(target: str | Path, draft: str | Path, logits: bool, filters:
 def _rules(side: Side, heated: bool) -> list[tuple[Callable[..., Any], Any]]:
     """Return the rules that change a law, in their order, each with its value."""
     heat = side.temperature if side.temperature == 0 or (not heated and side.temperature != 1) else None
-    every = {
-        distribution.temperature: heat,
-        distribution.top_k: side.top_k,
-        distribution.top_p: side.top_p,
-        distribution.min_p: side.min_p,
-    }
-    return [(rule, value) for rule, value in every.items() if value is not None]
+    every = {**vars(side), "temperature": heat}
+    return [(getattr(distribution, rule), value) for rule, value in every.items() if value is not None]
 
 
 def _filtered(masses: FLOAT, rules: list[tuple[Callable[..., Any], Any]]) -> FLOAT:

@@ -15,7 +15,6 @@ import numpy as np
 
 from spec_math.block_level import block
 from spec_math.chance import Coin
-from spec_math.distribution import one_hot
 from spec_math.result import Note, Result
 from spec_math.scheme import Emission, Tokens
 from spec_math.studies.arguments import Progress
@@ -25,6 +24,7 @@ from spec_math.traces import Engine, by_position, record, write_shard
 from spec_math.traces.result import ShardResult
 from spec_math.traces.run import KEPT, Store, audit_shards, cluster, find_shards
 from spec_math.traces.shard_audit import TOLERANCE
+from spec_math.zoo.toy import by_ratio, likeliest
 
 
 @dataclass(frozen=True)
@@ -112,10 +112,8 @@ class Variant(NamedTuple):
     wrong: str = ""
 
 
-def _residual_from_target(coin: Coin, token: int, target: Any, draft: Any) -> Emission:
-    if coin.flip(min(1.0, target[token] / draft[token])):
-        return Emission(token, accepted=True)
-    return Emission(coin.draw(target), accepted=False)
+def _of_target(target: Any, _draft: Any, _token: int) -> Any:
+    return target
 
 
 def _always(coin: Coin, token: int, target: Any, draft: Any) -> Emission:  # noqa: ARG001
@@ -131,18 +129,14 @@ def _cooler(law: Any) -> Any:
     return masses / masses.sum()
 
 
-def _favourite(law: Any) -> Any:
-    return one_hot(law.argmax(), law)
-
-
 VARIANTS: dict[str, Variant] = {
     "none": Variant(by_position()),
     "block": Variant(block.verify, "block"),
-    "residual": Variant(by_position(_residual_from_target), wrong="a rejected draft is replaced from the target (M11)"),
+    "residual": Variant(by_ratio(rest=_of_target), wrong="a rejected draft is replaced from the target (M11)"),
     "accept": Variant(by_position(_always), wrong="every draft is accepted (M7)"),
     "bonus": Variant(_hot_bonus, wrong="the bonus token is drawn at another temperature (M20)"),
     "temperature": Variant(by_position(), drawn_from=_cooler, wrong="drafts are cooler than what is reported (M4)"),
-    "greedy": Variant(by_position(), drawn_from=_favourite, wrong="greedy drafts are reported as a softmax (M2)"),
+    "greedy": Variant(by_position(), drawn_from=likeliest, wrong="greedy drafts are reported as a softmax (M2)"),
 }
 """By the name that --bug takes; those with nothing wrong are controls."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -225,19 +225,27 @@ def _lines(tokenized: TokenizedModel, drafter: Drafter, found: list[_Position], 
         lookahead = None if method.one_token else lookahead
         known = None if tokens is None else speed_up
         lines.append(MethodLine(method, acceptance, lookahead, tokens, spent, known))
-    return DrafterLines(
-        drafter.name,
-        len(drafter.tokenized.vocabulary),
-        shared_tokens(tokenized.vocabulary, drafter.tokenized.vocabulary),
-        of_positions([position.shared_mass for position in found]),
-        of_positions([position.untokenisable for position in found]),
-        calls,
-        tuple(lines),
-        (
-            Bias(drafter.shortest, of_positions([position.bias for position in found]), exact=True),
-            Bias(max(request.lookaheads), _mean_excess([position.excess for position in found]), exact=False),
-        ),
+    shared, untokenisable, bias = (
+        of_positions([getattr(position, name) for position in found])
+        for name in ("shared_mass", "untokenisable", "bias")
     )
+    excess = _mean_excess([position.excess for position in found])
+    biases = Bias(drafter.shortest, bias, exact=True), Bias(max(request.lookaheads), excess, exact=False)
+    words = tokenized.vocabulary, drafter.tokenized.vocabulary
+    return drafter_lines(drafter.name, words, shared, untokenisable, lines, biases)
+
+
+def drafter_lines(
+    name: str,
+    words: tuple[Vocabulary, Vocabulary],
+    shared: Mean,
+    untokenisable: Mean,
+    lines: Iterable[MethodLine],
+    biases: tuple[Bias, ...] = (),
+) -> DrafterLines:
+    """Return a drafter's lines with what the two vocabularies, the target's and its own, say of it."""
+    sizes = len(words[1]), shared_tokens(*words)
+    return DrafterLines(name, *sizes, shared, untokenisable, most_calls(*words), tuple(lines), biases)
 
 
 def _choice(method: Method, lookahead: int, found: list[_Position], calls: float, request: Sampling) -> Any:

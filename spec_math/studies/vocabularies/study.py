@@ -22,12 +22,12 @@ from spec_math.result import Result
 from spec_math.scheme import Tokens
 from spec_math.string_level import speed, timing, timing_bias
 from spec_math.string_level.methods import METHODS, First, Method
-from spec_math.string_level.psi import first_token, most_calls
+from spec_math.string_level.psi import first_token
 from spec_math.string_level.reading import opened
 from spec_math.studies.arguments import Progress, no_progress, parsed_ks, prefix_of, spaced, stepped
 from spec_math.studies.positions.stream import from_files
 from spec_math.studies.vocabularies import sampling
-from spec_math.studies.vocabularies.table import Bias, DrafterLines, MethodLine, VocabularyComparison, result_of
+from spec_math.studies.vocabularies.table import Bias, MethodLine, VocabularyComparison, result_of
 from spec_math.wording import counted
 
 EMBEDDED, TABLES = (1, 2, 4, 8, 16), (1, 2, 3)
@@ -133,8 +133,7 @@ def compare_laws(
     found = [_at(target, draft, *words) for (target, _), (draft, _), _ in laws]
     names: tuple[Key, ...] = ("shared", "untokenisable", "surest")
     shared, untokenisable, surest = (of_positions([position[name] for position in found]) for name in names)
-    lines, sizes = tuple(_lines(found, draft_cost)), (len(words[1]), sampling.shared_tokens(*words))
-    about = DrafterLines(Path(files[1]).name, *sizes, shared, untokenisable, most_calls(*words), lines)
+    about = sampling.drafter_lines(Path(files[1]).name, words, shared, untokenisable, _lines(found, draft_cost))
     source = f"{files[0]} and {files[1]}, {len(chosen):,} of {counted(sides[0].shape[0], 'position')}"
     return VocabularyComparison(source, len(words[0]), len(chosen), draft_cost, (about,), surest, "laws")
 
@@ -226,22 +225,16 @@ def of_tokenized_models(
         accepted = _accepted(method, (target, drafter, prefix), found.lookahead)
         means = known(accepted), found.lookahead, known(found.tokens_per_call)
         speeds = float(found.drafter_calls), float(found.speed_up)
-        exact = _fractions(accepted, found.tokens_per_call, found.speed_up)
+        values = accepted, found.tokens_per_call, found.speed_up
+        exact = tuple(map(str, values)) if all(isinstance(value, Fraction | int) for value in values) else ()
         lines.append(MethodLine(method, *means, *speeds, exact))
     at, words = max(lookaheads), (target.vocabulary, drafter.vocabulary)
-    about = DrafterLines(
-        "the drafter",
-        len(drafter.vocabulary),
-        sampling.shared_tokens(*words),
-        known(carried(draft, *words)[0].sum()),
-        known(first_token(*words, reading, at).untokenisable),
-        most_calls(*words),
-        tuple(lines),
-        tuple(
-            Bias(lookahead, known(timing_bias.total_variation(target, drafter, prefix, lookahead)), exact=True)
-            for lookahead in sorted({min(lookaheads), at})
-        ),
+    shared, untokenisable = carried(draft, *words)[0].sum(), first_token(*words, reading, at).untokenisable
+    biases = tuple(
+        Bias(lookahead, known(timing_bias.total_variation(target, drafter, prefix, lookahead)), exact=True)
+        for lookahead in sorted({min(lookaheads), at})
     )
+    about = sampling.drafter_lines("the drafter", words, known(shared), known(untokenisable), lines, biases)
     source = f"{TWO}, after the prefix {prefix}" if prefix else TWO
     return VocabularyComparison(source, len(words[0]), 1, float(draft_cost), (about,), known(row.max()), "exact")
 
@@ -266,7 +259,3 @@ def _accepted(method: Method, tokenized_models: tuple[TokenizedModel, TokenizedM
     both = target.vocabulary, drafter.vocabulary
     psi = first_token(*both, reading, lookahead).law
     return method.accepts(First(laws.target(), drafter.law(reading.context_tokens), *both, psi))
-
-
-def _fractions(*values: Any) -> tuple[str, ...]:
-    return tuple(str(value) for value in values) if all(isinstance(v, Fraction | int) for v in values) else ()

@@ -234,7 +234,11 @@ class VocabularyComparison:
 
 def advice(found: DrafterLines, surest: Mean) -> list[str]:
     """Say in sentences what Table 4 of Timor et al. says in words, from the numbers of one drafter."""
-    said = [_of_overlap(found), *_of_samples(found, surest), *_of_psi(found)]
+    said, slem = [_of_overlap(found)], found.line(SLEM)
+    if slem is not None and slem.acceptance is not None:
+        most = f"With any drafter it accepts at most the target's largest mass, {surest}"
+        said.append(f"{SLEM.name} needs a target of low entropy. Here it accepts {slem.acceptance}. {most}.")
+    said += _of_psi(found)
     said += [best] if (best := choice(found)) else []
     seen = [bias for bias in found.biases if bias.certain > 0]
     if seen:
@@ -258,14 +262,6 @@ def _of_overlap(found: DrafterLines) -> str:
         f"{TLI.name} needs a large overlap. Here {tokens} shared, and the draft has "
         f"{found.shared_mass} of its mass on them.{gain}"
     )
-
-
-def _of_samples(found: DrafterLines, surest: Mean) -> list[str]:
-    slem = found.line(SLEM)
-    if slem is None or slem.acceptance is None:
-        return []
-    most = f"With any drafter it accepts at most the target's largest mass, {surest}"
-    return [f"{SLEM.name} needs a target of low entropy. Here it accepts {slem.acceptance}. {most}."]
 
 
 def _of_psi(found: DrafterLines) -> list[str]:
