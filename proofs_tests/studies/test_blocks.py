@@ -43,8 +43,7 @@ from spec_math.studies.blocks.comparison import (
 from spec_math.studies.blocks.run import start
 from spec_math.studies.blocks.study import picture, result_of
 from spec_math.studies.lengths import ceilings
-from spec_math.studies.lengths import units as units_of_lengths
-from spec_math.studies.lengths.units import Key, Units, programs
+from spec_math.studies.lengths.units import Key, Units
 
 
 def quiet(what: str, steps: int) -> Any:  # noqa: ARG001
@@ -55,7 +54,7 @@ def quiet(what: str, steps: int) -> Any:  # noqa: ARG001
 def sampled() -> dict[tuple[str, int], Any]:
     """P(at least i accepted) of every method on two and on four paths, on the same texts and drafts."""
     models = embedded()
-    units = Units(models.target, models.draft, models.prefixes, 4, 0, (programs,), ceilings.along)
+    units = Units(models.target, models.draft, models.prefixes, 4, 0, (), ceilings.along)
     keys = [Key(method, k) for k in (1, 2, 4) for method in METHODS if (k == 1) == method.one_chain]
     return {(key.of.name, key.k): rows for key, rows in units.accepted(range(60), dict.fromkeys(keys, 4)).items()}
 
@@ -127,19 +126,8 @@ def test_sampled_tables_agree_with_exact_ones(monkeypatch: pytest.MonkeyPatch, f
             assert entry.method is TOKEN_BY_TOKEN or high - low < 2
 
 
-def test_methods_that_a_text_does_not_tell_are_run_as_their_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without its function along a text a method is still measured, whatever its record lacks: by its own program."""
-    truth = {k: named("greedy multi-path").expected(*(pair().target, pair().draft), (), 2, k) for k in (2, 3)}
-    monkeypatch.setattr(block_comparison, "EXACT_TERMS", 0)
-    untold = replace(named("greedy multi-path"), name="untold", along=None)
-    others = tuple(method for method in METHODS if method.one_chain)
-    for module in (block_comparison, units_of_lengths):
-        monkeypatch.setattr(module, "METHODS", (*others, untold))
-    found = compare_blocks(BlockRequest(pair(True), (1, 2, 3), (2,), 1200, seed=1), quiet)
-    for k, exact in truth.items():
-        low, high = found.entry(untold, k, 2).tokens.interval  # type: ignore[union-attr]
-        assert low <= float(exact) <= high
-        assert high - low < 1
+def test_every_method_on_paths_is_measured_along_a_text() -> None:
+    assert all(method.along is not None or method.along_tree is not None for method in METHODS)
 
 
 def test_tables_of_floats_have_the_numbers_of_their_fractions() -> None:

@@ -27,7 +27,7 @@ from spec_math.scheme import Tokens
 from spec_math.sequential.decision import Decision, Terms, race
 from spec_math.studies.arguments import Progress, absolute, prefix_of, stepped
 from spec_math.studies.lengths import ceilings
-from spec_math.studies.lengths.units import Measured, Units, chains, programs
+from spec_math.studies.lengths.units import Measured, Units, chains
 from spec_math.studies.positions import stream
 
 EXACT_TERMS = 20_000
@@ -35,9 +35,6 @@ EXACT_TERMS = 20_000
 
 SHOWN = 240
 """Samples that every method in the table has at least, where the budget allows it."""
-
-THIN = 4
-"""A method that a text does not tell is run on one sample in so many, at most."""
 
 
 @dataclass(frozen=True)
@@ -246,14 +243,14 @@ class _Sampled:
         models = request.models
         models = kept(replace(models, target=in_floats(models.target), draft=in_floats(models.draft)))
         longest = max(request.lookaheads)
-        units = Units(models.target, models.draft, models.prefixes, longest, request.seed, (programs,), ceilings.along)
+        units = Units(models.target, models.draft, models.prefixes, longest, request.seed, (), ceilings.along)
         speeds = [None if one in plain else speed_up(1.0, *one[1:]) for one in self.order]
         timed = any(speeds)
         beside = [one in plain or (timed and speed is None) for one, speed in zip(self.order, speeds, strict=True)]
         measured = Measured(units, [chains(*one) for one in self.order], [1 / (speed or 1.0) for speed in speeds])
         names = [f"{method.name} with {sizes(k, size)}" for method, k, size in self.order]
         step = absolute(progress("sampling texts", request.samples))
-        terms = Terms(request.samples, CONFIDENCE, MARGIN, thin=THIN)
+        terms = Terms(request.samples, CONFIDENCE, MARGIN)
         self.decision = race(measured.candidates(names, beside), partial(measured, step=step), terms)
         self.decision.complete(measured, min(SHOWN, request.samples), request.samples)
         self._tokens = measured.in_tokens(self.decision)
@@ -350,8 +347,7 @@ def watch(found: BlockComparison) -> Watch:
                 result.at_most(ABOVE_BOUND, name, (value, most), slack + more, k=entry.k)
     for place, (method, k, size) in enumerate(found.contenders):
         raced = found.decision
-        told = raced is not None and not raced.candidates[place].dear
-        if raced is not None and told and (both := min(len(raced.values[place]), len(raced.bounds[place]))):
+        if raced is not None and (both := min(len(raced.values[place]), len(raced.bounds[place]))):
             sides = raced.values[place][:both], raced.bounds[place][:both]
             result.at_most(ABOVE_BOUND, f"{method.name}, L = {size}", sides, _slack(known(0), None, size), k=k)
     return result

@@ -19,7 +19,6 @@ from spec_math.studies.blocks import comparison
 from spec_math.studies.blocks.comparison import (
     CONFIDENCE,
     SHOWN,
-    THIN,
     BlockComparison,
     BlockModels,
     BlockRequest,
@@ -284,9 +283,9 @@ def _notes(found: BlockComparison) -> list[str]:
         notes = [
             f"V = {found.size:,}. All methods race on the same samples, at most {found.samples:,}: a prefix and a text "
             "that the target writes after it. A method that is shown to be slower than the leader is measured no more, "
-            f"beyond {SHOWN} samples for the table; one that a text does not tell is run on at most one in {THIN}. The "
-            f"decision and all intervals hold together with {CONFIDENCE:.0%}, whenever the race ends. The column 'more "
-            "than one chain' is the gain in tokens per call over one chain verified token by token on these samples."
+            f"beyond {SHOWN} samples for the table. The decision and all intervals hold together with {CONFIDENCE:.0%}, "
+            "whenever the race ends. The column 'more than one chain' is the gain in tokens per call over one chain "
+            "verified token by token on these samples."
         ]
     notes.append(
         "For any two models, a chain verified as a block yields at least as many tokens per call as the same chain "

@@ -16,8 +16,7 @@ import numpy as np
 from spec_math import array_coin
 from spec_math.block_level.lengths import recorded_text, target_text
 from spec_math.block_level.lengths.drafted_chains import GatheredLaws, extended
-from spec_math.block_level.methods import METHODS, SEQUENCES, TREES, Drafts, Method
-from spec_math.chance import Coin, sample
+from spec_math.block_level.methods import SEQUENCES, TREES, Drafts, Method
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 from spec_math.sequential.decision import FLOAT, Candidate, Decision
@@ -162,23 +161,6 @@ def _on_tree(laws: GatheredLaws, text: Tokens, key: Key, size: int, rng: Any) ->
 
 def _stream(numbers: list[int], which: int) -> Any:
     return np.random.default_rng([*numbers, which])
-
-
-def programs(laws: GatheredLaws, stream: Stream, keys: Mapping[Key, int]) -> Rows:
-    """Run the programs of methods on K paths that a text does not tell."""
-    for key, lookahead in keys.items():
-        if isinstance(key.of, Method) and key.of in METHODS:
-            block = partial(_block, key.of, laws, lookahead, key.k)
-            yield key, _kept(sample(block, stream(key.k)), lookahead)
-
-
-def _block(method: Method, laws: GatheredLaws, lookahead: int, k: int, coin: Coin) -> Tokens:
-    return method.generate(coin, *laws.models, laws.prefix, lookahead, k)
-
-
-def _kept(emitted: Tokens, lookahead: int) -> list[float]:
-    # The last token is the target's own, or ends the text: it is no accepted token that something follows.
-    return [float(place < len(emitted) - 1) for place in range(lookahead)]
 
 
 @dataclass(frozen=True)
