@@ -283,7 +283,7 @@ def _notes(found: BlockComparison) -> list[str]:
         notes = [
             f"V = {found.size:,}. All methods race on the same samples, at most {found.samples:,}: a prefix and a text "
             "that the target writes after it. A method that is shown to be slower than the leader is measured no more, "
-            f"beyond {SHOWN} samples for the table. The decision and all intervals hold together with {CONFIDENCE:.0%}, "
+            f"beyond {SHOWN} samples for the table. The decision and all intervals hold together with {CONFIDENCE:.0%} "
             "whenever the race ends. The column 'more than one chain' is the gain in tokens per call over one chain "
             "verified token by token on these samples."
         ]
