@@ -16,7 +16,7 @@ help:
 	@echo 'make test-browser  the report in headless Chromium, with mouse and keyboard'
 	@echo 'make mutants   set up, then wrong versions of the library against its tests, an hour or more'
 	@echo 'make soundness  set up, then random verifiers against an independent judge, an hour'
-	@echo 'make field    public samplers out of the package index against the target, 40 minutes; a run that is stopped goes on'
+	@echo 'make field    public samplers out of the package index against the target, a quarter of an hour; a run that is stopped goes on'
 	@echo 'make whole-engines  whole engines, each installed in an environment of its own, against their own weights, 15 minutes'
 	@echo 'make bench    set up, then one table of ratios'
 	@echo 'make docs     set up, then the book, and say where it is'
