@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, Literal
@@ -195,12 +195,12 @@ class TableTokenizer:
         return [self.decode(row) for row in rows]
 
 
-class _Encoded(dict[str, torch.Tensor]):
-    def __getattr__(self, name: str) -> torch.Tensor:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
+class _Encoded(SimpleNamespace):
+    def __getitem__(self, name: str) -> torch.Tensor:
+        return vars(self)[name]
+
+    def keys(self) -> Iterable[str]:
+        return vars(self).keys()
 
     def to(self, *_: Any, **__: Any) -> _Encoded:
         return self

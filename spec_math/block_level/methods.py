@@ -20,7 +20,7 @@ from spec_math.block_level import (
     without_replacement,
 )
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.lengths import given_drafts, target_text
+from spec_math.block_level.lengths import target_text
 from spec_math.block_level.lengths.given_drafts import AlongTree, favourite_first, in_turn, planned, walked
 from spec_math.block_level.lengths.target_text import Along, Met
 from spec_math.block_level.optimum import OptimalLength
@@ -29,6 +29,7 @@ from spec_math.block_level.tree import grow, leaves
 from spec_math.block_level.tree_rules import TreeRule
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
+from spec_math.distribution import capped_ratio
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens, draw_independent
 from spec_math.token_level import k_sequential, recursive
@@ -169,12 +170,14 @@ def traversal_expected(target: Model, draft: Model, prefix: Sequence[int], looka
     laws = Conditionals(target, draft, prefix)
     total = one = laws.target()[0] * 0 + 1
     for roots, mass in law_of(lambda coin: distinct.draw(coin, laws.draft(), k)).items():
-        reached = mass
-        for root, chance in zip(roots, given_drafts.root_tests(laws, roots), strict=True):
+        reached, t = mass, laws.target()
+        for place, root in enumerate(roots):
+            d = distinct.without(laws.draft(), roots[:place])
+            chance = capped_ratio(t[root], d[root])
             if not laws.ends((root,)):
                 below = chain.accepted_below(laws, lookahead, (root,), (one, chance)) if lookahead > 1 else 0
                 total = total + reached * (chance + below)
-            reached = reached * (1 - chance)
+            reached, t = reached * (1 - chance), traversal.after_rejection(t, d, one)[0]
     return total
 
 

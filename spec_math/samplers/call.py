@@ -228,10 +228,9 @@ def not_understood(name: str, parameters: Sequence[str], unknown: Mapping[str, S
     lines = [f"{key}={one}," for key, few in unknown.items() for one in few]
     said += ", target and draft that calls it with one of these lines for each"
     name, few = next(iter(unknown.items()))
-    if name.startswith("self."):
-        return "\n    ".join([f"{said}; or give values, as --set {name}=…:", *lines])
     role = few[0].partition(".")[0] if few and few[0].startswith(("target", "draft", "prompt", "tokens")) else "none"
-    return "\n    ".join([f"{said}; or give roles, as --roles {name}={role}:", *lines])
+    how = f"values, as --set {name}=…" if name.startswith("self.") else f"roles, as --roles {name}={role}"
+    return "\n    ".join([f"{said}; or give {how}:", *lines])
 
 
 ALONE = "with which it is lossless on a small case"

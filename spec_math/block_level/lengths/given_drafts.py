@@ -16,37 +16,9 @@ import numpy as np
 
 from spec_math.arrays import Array, positive_part
 from spec_math.block_level.conditionals import Conditionals, in_numpy
-from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio
-from spec_math.scheme import Emission, Tokens
+from spec_math.scheme import Tokens
 from spec_math.token_level import plan, without_replacement
-
-
-def root_tests(laws: Conditionals, roots: Tokens) -> list[Any]:
-    """Return the chance that each first token, drawn without replacement, passes its test after those before failed."""
-    return _asked(lambda coin: without_replacement.emit(coin, roots, laws.target(), laws.draft()))
-
-
-class _Refusing:
-    """A coin that answers every flip with no and keeps its chance; what is drawn in the end does not matter."""
-
-    def __init__(self) -> None:
-        self.chances: list[Any] = []
-
-    def flip(self, p: Any) -> bool:
-        self.chances.append(p)
-        return False
-
-    def draw(self, masses: Any) -> int:  # noqa: ARG002
-        return 0
-
-
-def _asked(program: Callable[[Coin], Emission]) -> list[Any]:
-    """Return the chances that a program asks for while every test refuses."""
-    coin = _Refusing()
-    program(coin)
-    return coin.chances
-
 
 Pick = Callable[[Array], int]
 """Masses [V] -> a token drawn in proportion to them."""
