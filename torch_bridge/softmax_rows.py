@@ -11,7 +11,6 @@ import torch
 from spec_math import array_coin
 from spec_math.array_coin import ArrayCoin
 from spec_math.block_level.batch.array_tree import ArrayTree, places
-from spec_math.chance import Cumulative
 from spec_math.token_level.batch import drafts as batch_drafts
 from torch_bridge.options import Options, column, restricted
 
@@ -182,31 +181,3 @@ def drawn_from(masses: Any, uniforms: Any) -> Any:
 def total(masses: Any) -> Any:
     """Return the sums [B] of masses [B, V], in float64 over blocks."""
     return block_sums(masses).sum(dim=-1, dtype=torch.float64)
-
-
-class TensorCoin:
-    """Each flip and each draw takes the next uniform [C]: `flip(p)` is u < p, `draw(v)` the first i beyond u·Σv.
-
-    The decisions are those of `spec_math.chance.replay`; the uniforms may be random numbers that `explore` follows.
-
-    >>> import torch
-    >>> coin = TensorCoin(torch.tensor([0.25, 0.5], dtype=torch.float64))
-    >>> coin.flip(0.5), coin.draw([0.25, 0.75])
-    (True, 1)
-    """
-
-    def __init__(self, uniforms: Any) -> None:
-        self._uniforms = uniforms
-        self._used = 0
-
-    def flip(self, p: Any) -> bool:
-        """Return whether the next uniform is below p."""
-        return bool(self._next() < float(p))
-
-    def draw(self, masses: Any) -> int:
-        """Return the token that the next uniform draws from masses [V]; never one of mass 0."""
-        return (masses if isinstance(masses, Cumulative) else Cumulative(masses)).at(self._next())
-
-    def _next(self) -> Any:
-        self._used += 1
-        return self._uniforms[self._used - 1]

@@ -15,7 +15,7 @@ from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.methods import Method
 from spec_math.block_level.tree import Node
 from spec_math.block_level.tree_rules import AS_A_BLOCK, TOKEN_BY_TOKEN, TreeRule
-from spec_math.chance import Coin
+from spec_math.chance import Coin, Replaying
 from spec_math.drafting.merged import decide_merged, decide_merged_tree, placed_tree
 from spec_math.scheme import Scheme, Tokens
 from torch_bridge import tree_validation, validation
@@ -166,8 +166,8 @@ def _replayed_drafts(scheme: Scheme, given: tuple[Any, Any, Any, Any], options: 
     """Replay a scheme that is a program alone."""
     targets, drafts = (laws(logits, options).cpu().numpy() for logits in given[:2])
     tokens, uniforms = given[2:]
-    rows = zip(targets, drafts, tokens.tolist(), uniforms.double().cpu(), strict=True)
-    chosen, accepted = zip(*(_emit(scheme, TensorCoin(row[3]), *row[:3]) for row in rows), strict=True)
+    rows = zip(targets, drafts, tokens.tolist(), uniforms.double().tolist(), strict=True)
+    chosen, accepted = zip(*(_emit(scheme, Replaying(iter(row[3])), *row[:3]) for row in rows), strict=True)
     emitted = torch.tensor(chosen, device=tokens.device)
     return Selected(emitted, torch.tensor(accepted, dtype=torch.bool, device=tokens.device))
 
@@ -275,8 +275,8 @@ def _replayed_trees(rule: TreeRule, given: tuple[Any, Any, Any], tree: ArrayTree
     for request in range(len(tokens)):
         many = None if tree.copies is None else tree.copies[request].tolist()
         one = OneTree(tokens[request].tolist(), parents[request].tolist(), many, options.end)
-        target, draft = (_RowsOfOne(logits[request], request, one, options) for logits in (targets, drafts))
-        coin = TensorCoin(uniforms[request].double().cpu())
+        target, draft = (_RowsOfOne(logits, request, one, options) for logits in (targets, drafts))
+        coin = Replaying(iter(uniforms[request].double().tolist()))
         path = rule.program(coin, one.nodes(), Conditionals(target, draft, ()))
         kept = one.longest(path)
         nodes[request, : len(kept)] = torch.tensor(kept, dtype=torch.int64)
