@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
@@ -129,9 +128,7 @@ class LogitRows:
     def _weighed(self, role: int, requests: Any, slot: Any, without: Any) -> Any:
         """Return the masses [b, V] of some requests [b] at their slots [b]."""
         logits, options = self._laws[role]
-        options = options.at(requests)
-        if options.allowed is not None and options.allowed.ndim == 3:
-            options = replace(options, allowed=options.allowed[places(slot, len(slot)), slot])
+        options = options.at(requests, slot)
         if logits.is_contiguous():
             # Three times as fast as indexing with two arrays.
             rows = torch.index_select(logits.view(-1, logits.shape[-1]), 0, requests * logits.shape[1] + slot)

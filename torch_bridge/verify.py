@@ -334,12 +334,9 @@ class _RowsOfOne:
 
     def __init__(self, logits: Any, request: int, tree: OneTree, options: Options) -> None:
         self.end = tree.end
-        self._logits, self._tree = logits, tree
-        self._options = options.at(slice(request, request + 1))
+        self._logits, self._request, self._tree, self._options = logits, request, tree, options
 
     def __call__(self, prefix: Tokens) -> Any:
         slot = self._tree.node[prefix] + 1
-        options = self._options
-        if options.allowed is not None and options.allowed.ndim == 3:
-            options = replace(options, allowed=options.allowed[:, slot])
-        return laws(self._logits[slot][None], options)[0].cpu().numpy()
+        row = slice(self._request, self._request + 1)
+        return laws(self._logits[row, slot], self._options.at(row, slot))[0].cpu().numpy()
