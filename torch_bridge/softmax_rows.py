@@ -51,11 +51,6 @@ def weigh_rest(kept: Any, tokens: Any, options: Options) -> Any:
     return rows.masked_fill_(rows[:, :1].isnan(), 0)
 
 
-def in_block(block: Any, size: int) -> Any:
-    """Return the tokens [..., min(`BLOCK`, V)] of one block [..., 1]; indices beyond V − 1 are padding."""
-    return block * BLOCK + torch.arange(min(BLOCK, size), device=block.device)
-
-
 def block_sums(masses: Any) -> Any:
     """Return the sums [..., blocks] of masses [..., V] over blocks of `BLOCK` tokens; the last block may be shorter."""
     size = masses.shape[-1]
@@ -168,7 +163,7 @@ def drawn_from(masses: Any, uniforms: Any) -> Any:
     share = sums.gather(-1, at)
     # How far into its block the uniform points, from 0 to 1: rounding may push it out, not beyond the block.
     into = (uniforms[:, None] * running[:, -1:] - (running.gather(-1, at) - share)) / share
-    tokens = in_block(at, size)
+    tokens = at * BLOCK + torch.arange(min(BLOCK, size), device=at.device)
     # The last block may end early: its last token must not count again.
     within = masses.gather(-1, tokens.clamp(max=size - 1)).masked_fill(tokens >= size, 0)
     token = array_coin.drawn(within, into[:, 0].clamp(0, BELOW_ONE))
