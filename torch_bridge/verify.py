@@ -5,6 +5,7 @@ A chain is a tree of one path. Of the laws only those that a rule asks for are w
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from torch_bridge import tree_validation, validation
 from torch_bridge.draft_rows import decided, draft_rows
 from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import DEFAULT, Options, restricted
-from torch_bridge.softmax_rows import HELD, Law, LogitRows, TensorCoin, batch_coin, chunks, weigh
+from torch_bridge.softmax_rows import HELD, Law, LogitRows, batch_coin, chunks, weigh
 from torch_bridge.threshold import laws
 
 ORDERED = 4
@@ -270,20 +271,23 @@ def _replayed_trees(rule: TreeRule, given: tuple[Any, Any, Any], tree: ArrayTree
     targets, drafts, uniforms = given
     device = tree.tokens.device
     tokens, parents = tree.tokens.long().cpu(), tree.parents.long().cpu()
-    nodes = torch.full((len(tokens), tree.depth), -1)
-    follows = torch.full((len(tokens),), -1)
+    kept, follows = list[list[int]](), list[int]()
     for request in range(len(tokens)):
         many = None if tree.copies is None else tree.copies[request].tolist()
         one = OneTree(tokens[request].tolist(), parents[request].tolist(), many, options.end)
         target, draft = (_RowsOfOne(logits, request, one, options) for logits in (targets, drafts))
         coin = Replaying(iter(uniforms[request].double().tolist()))
         path = rule.program(coin, one.nodes(), Conditionals(target, draft, ()))
-        kept = one.longest(path)
-        nodes[request, : len(kept)] = torch.tensor(kept, dtype=torch.int64)
-        if len(path) > len(kept):
-            follows[request] = path[-1]
-    found = *emitted(replace(tree, tokens=tokens, parents=parents), Walked(nodes, follows)), nodes
+        kept.append(one.longest(path))
+        follows.append(path[-1] if len(path) > len(kept[-1]) else -1)
+    walked = Walked(padded(kept, tree.depth), torch.tensor(follows))
+    found = *emitted(replace(tree, tokens=tokens, parents=parents), walked), walked.nodes
     return TreeVerified(*(each.to(device) for each in found))
+
+
+def padded(rows: Iterable[Sequence[int]], width: int) -> torch.Tensor:
+    """Return rows of tokens or of nodes as one array [B, width], −1 behind the end of each."""
+    return torch.tensor([[*row, *[-1] * (width - len(row))] for row in rows])
 
 
 class OneTree:
