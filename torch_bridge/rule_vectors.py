@@ -99,8 +99,7 @@ def _places(kind: str, rng: np.random.Generator) -> Any:
 
 def _plain(name: str) -> str:
     """Return a name in letters, digits and underscores."""
-    words = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in name).split()
-    return "_".join(words).lower()
+    return "_".join(re.findall("[A-Za-z0-9]+", name)).lower()
 
 
 @dataclass(frozen=True)
@@ -204,7 +203,7 @@ def _trees(rule: TreeRule, vocabularies: _Vocabularies, rng: np.random.Generator
     tokens, parents = np.full((2, REQUESTS, number), -1)
     uniforms = rng.integers(0, 2**24, (REQUESTS, rule.coins(number) + vocabularies.coins)) / 2.0**24
     slots: list[list[Logits]] = []
-    found: list[tuple[Tokens, int, float]] = []
+    found: list[tuple[list[int], int, float]] = []
 
     def made(_: Tokens) -> Logits:
         return vocabularies.logits(rng)
