@@ -84,13 +84,16 @@ class Options:
             return torch.where(self.temperature == 0, torch.ones_like(self.temperature), self.temperature)
         return self.temperature or 1.0
 
-    def at(self, requests: Any) -> Options:
-        """Return the options of some requests of the batch, a slice or an index [b]."""
+    def at(self, requests: Any, slots: Any = None) -> Options:
+        """Return the options of some requests of the batch, a slice or an index [b]; of a row of each, at its slot."""
         if not self.each and self.allowed is None:
             return self
         own = {name: getattr(self, name) for name in ("temperature", "top_k", "top_p")}
-        own |= {"allowed": self.allowed} if _each(self.allowed) and self.allowed.ndim > 1 else {}
-        return replace(self, **{name: value[requests] for name, value in own.items() if _each(value)})
+        own = {name: value[requests] for name, value in own.items() if _each(value)}
+        if _each(self.allowed) and self.allowed.ndim > 1:
+            by_row = slots is not None and self.allowed.ndim == 3
+            own["allowed"] = self.allowed[requests, slots] if by_row else self.allowed[requests]
+        return replace(self, **own)
 
 
 DEFAULT = Options()

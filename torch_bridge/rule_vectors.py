@@ -6,7 +6,8 @@ union, intersection (TLI), and a reduced head; see `spec_math.drafting.merged`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -27,7 +28,7 @@ from spec_math.scheme import Scheme, Tokens, draw_independent
 from spec_math.token_level import without_replacement
 from torch_bridge.threshold import laws
 from torch_bridge.validation import columns
-from torch_bridge.verify import OneTree
+from torch_bridge.verify import OneTree, padded
 
 REQUESTS, SIZE, DRAFTS = 12, 20, 3
 SHAPES = {"any": (3, 1, 1), "distinct": (3, 2), "one": (1, 1, 1, 1)}
@@ -98,8 +99,7 @@ def _places(kind: str, rng: np.random.Generator) -> Any:
 
 def _plain(name: str) -> str:
     """Return a name in letters, digits and underscores."""
-    words = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in name).split()
-    return "_".join(words).lower()
+    return "_".join(re.findall("[A-Za-z0-9]+", name)).lower()
 
 
 @dataclass(frozen=True)
@@ -175,22 +175,20 @@ class _Vocabularies:
 def _positions(scheme: Scheme, vocabularies: _Vocabularies, rng: np.random.Generator, coin_of: Any) -> dict[str, Any]:
     """Return the arrays of one position: drafts of each row of logits, every sixth without any, and what is emitted."""
     targets, drafts = vocabularies.rows(rng)
-    tokens = np.full((REQUESTS, scheme.drafts or DRAFTS), -1)
+    drafted: list[Tokens] = []
     uniforms = rng.integers(0, 2**24, (REQUESTS, columns(scheme, DRAFTS) + vocabularies.coins)) / 2.0**24
     found: list[tuple[int, bool, float]] = []
     for row in range(REQUESTS):
         t, d = laws(targets[row]).numpy(), vocabularies.draft_law(drafts[row])
-        drawn: Tokens = ()
-        if row % 6 != 5:
-            drawn = sample(lambda drawing, d=d, row=row: scheme.draw(drawing, d, DRAFTS - row % 2), rng)
-        tokens[row, : len(drawn)] = drawn
+        drawn = sample(lambda c, d=d, row=row: scheme.draw(c, d, DRAFTS - row % 2), rng) if row % 6 != 5 else ()
+        drafted.append(drawn)
         coin = coin_of(uniforms[row].tolist())
         token, accepted = vocabularies.emit(coin, scheme, drawn, (t, d))
         found.append((token, accepted, coin.distance))
     return {
         "target_logits": targets,
         "draft_logits": drafts,
-        "tokens": torch.from_numpy(tokens),
+        "tokens": padded(drafted, scheme.drafts or DRAFTS),
         "uniforms": torch.from_numpy(uniforms),
         "expected": torch.tensor([[token] for token, _, _ in found]),
         "accepted": torch.tensor([int(accepted) for _, accepted, _ in found]),
@@ -205,7 +203,7 @@ def _trees(rule: TreeRule, vocabularies: _Vocabularies, rng: np.random.Generator
     tokens, parents = np.full((2, REQUESTS, number), -1)
     uniforms = rng.integers(0, 2**24, (REQUESTS, rule.coins(number) + vocabularies.coins)) / 2.0**24
     slots: list[list[Logits]] = []
-    found: list[tuple[Tokens, int, float]] = []
+    found: list[tuple[list[int], int, float]] = []
 
     def made(_: Tokens) -> Logits:
         return vocabularies.logits(rng)
@@ -221,9 +219,11 @@ def _trees(rule: TreeRule, vocabularies: _Vocabularies, rng: np.random.Generator
         slots.append([known(path) for path in paths])
         coin = coin_of(uniforms[row].tolist())
         block = rule.program(coin, nodes, conditionals)
-        found.append((block, vocabularies.last(coin, known, block), coin.distance))
-    blocks, follows, distances = zip(*found, strict=True)
-    accepted = _accepted_nodes(blocks, tokens, parents, len(widths))
+        # Of several paths of the accepted tokens, the first by index.
+        kept = OneTree(tokens[row].tolist(), parents[row].tolist(), None, None).longest(block)
+        found.append((kept, vocabularies.last(coin, known, block), coin.distance))
+    accepted, follows, distances = zip(*found, strict=True)
+    accepted = padded(accepted, len(widths))
     tree = ArrayTree(torch.from_numpy(tokens), torch.from_numpy(parents), len(widths), 1)
     expected, count = emitted(vocabularies.placed(tree), Walked(accepted, torch.tensor(follows)))
     return {
@@ -251,13 +251,4 @@ def _tokens_and_parents(nodes: tuple[Node, ...], above: int = -1, start: int = 0
     for node in nodes:
         place = start + len(found)
         found += [(node.token, above), *_tokens_and_parents(node.children, place, place + 1)]
-    return found
-
-
-def _accepted_nodes(blocks: Sequence[Tokens], tokens: Any, parents: Any, depth: int) -> torch.Tensor:
-    """Return the nodes [B, D] that each block accepted: a path of its tokens but the last, the first by index."""
-    found = torch.full((len(blocks), depth), -1)
-    for row, block in enumerate(blocks):
-        nodes = OneTree(tokens[row].tolist(), parents[row].tolist(), None, None).longest(block)
-        found[row, : len(nodes)] = torch.tensor(nodes, dtype=torch.int64)
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
@@ -11,7 +10,6 @@ import torch
 from spec_math import array_coin
 from spec_math.array_coin import ArrayCoin
 from spec_math.block_level.batch.array_tree import ArrayTree, places
-from spec_math.chance import Cumulative
 from spec_math.token_level.batch import drafts as batch_drafts
 from torch_bridge.options import Options, column, restricted
 
@@ -51,11 +49,6 @@ def weigh_rest(kept: Any, tokens: Any, options: Options) -> Any:
     rows = weigh(kept, options)
     # The softmax of a row of −inf is NaN everywhere.
     return rows.masked_fill_(rows[:, :1].isnan(), 0)
-
-
-def in_block(block: Any, size: int) -> Any:
-    """Return the tokens [..., min(`BLOCK`, V)] of one block [..., 1]; indices beyond V − 1 are padding."""
-    return block * BLOCK + torch.arange(min(BLOCK, size), device=block.device)
 
 
 def block_sums(masses: Any) -> Any:
@@ -130,9 +123,7 @@ class LogitRows:
     def _weighed(self, role: int, requests: Any, slot: Any, without: Any) -> Any:
         """Return the masses [b, V] of some requests [b] at their slots [b]."""
         logits, options = self._laws[role]
-        options = options.at(requests)
-        if options.allowed is not None and options.allowed.ndim == 3:
-            options = replace(options, allowed=options.allowed[places(slot, len(slot)), slot])
+        options = options.at(requests, slot)
         if logits.is_contiguous():
             # Three times as fast as indexing with two arrays.
             rows = torch.index_select(logits.view(-1, logits.shape[-1]), 0, requests * logits.shape[1] + slot)
@@ -172,7 +163,7 @@ def drawn_from(masses: Any, uniforms: Any) -> Any:
     share = sums.gather(-1, at)
     # How far into its block the uniform points, from 0 to 1: rounding may push it out, not beyond the block.
     into = (uniforms[:, None] * running[:, -1:] - (running.gather(-1, at) - share)) / share
-    tokens = in_block(at, size)
+    tokens = at * BLOCK + torch.arange(min(BLOCK, size), device=at.device)
     # The last block may end early: its last token must not count again.
     within = masses.gather(-1, tokens.clamp(max=size - 1)).masked_fill(tokens >= size, 0)
     token = array_coin.drawn(within, into[:, 0].clamp(0, BELOW_ONE))
@@ -182,31 +173,3 @@ def drawn_from(masses: Any, uniforms: Any) -> Any:
 def total(masses: Any) -> Any:
     """Return the sums [B] of masses [B, V], in float64 over blocks."""
     return block_sums(masses).sum(dim=-1, dtype=torch.float64)
-
-
-class TensorCoin:
-    """Each flip and each draw takes the next uniform [C]: `flip(p)` is u < p, `draw(v)` the first i beyond u·Σv.
-
-    The decisions are those of `spec_math.chance.replay`; the uniforms may be random numbers that `explore` follows.
-
-    >>> import torch
-    >>> coin = TensorCoin(torch.tensor([0.25, 0.5], dtype=torch.float64))
-    >>> coin.flip(0.5), coin.draw([0.25, 0.75])
-    (True, 1)
-    """
-
-    def __init__(self, uniforms: Any) -> None:
-        self._uniforms = uniforms
-        self._used = 0
-
-    def flip(self, p: Any) -> bool:
-        """Return whether the next uniform is below p."""
-        return bool(self._next() < float(p))
-
-    def draw(self, masses: Any) -> int:
-        """Return the token that the next uniform draws from masses [V]; never one of mass 0."""
-        return (masses if isinstance(masses, Cumulative) else Cumulative(masses)).at(self._next())
-
-    def _next(self) -> Any:
-        self._used += 1
-        return self._uniforms[self._used - 1]

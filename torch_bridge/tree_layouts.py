@@ -89,11 +89,7 @@ def tree_of_links(candidates: Any, next_token: Any, next_sibling: Any, check: bo
     if check:
         _check_links(next_token, next_sibling)
     here = torch.arange(slots, device=candidates.device).expand(len(candidates), -1)
-    above = torch.full((len(candidates), slots + 1), -2, dtype=torch.int64, device=candidates.device)
-    # A link to nowhere is written beyond the end.
-    above = above.scatter(1, torch.where(next_token < 0, slots, next_token.long()), here)
-    before = torch.full_like(above, -1).scatter(1, torch.where(next_sibling < 0, slots, next_sibling.long()), here)
-    above, before = above[:, :slots], before[:, :slots]
+    above, before = (_leading_to(links.long(), here, slots) for links in (next_token, next_sibling))
     for _ in range(slots):  # each round settles the next sibling of every settled child
         above = torch.where((before >= 0) & (above < -1), above.gather(1, before.clamp(min=0)), above)
     return _below(candidates, above[:, 1:])
@@ -121,10 +117,16 @@ def tree_of_paths(candidates: Any, retrieve_indices: Any, check: bool = True) ->
     slots = candidates.shape[1]
     child = retrieve_indices[:, :, 1:].flatten(1).long()
     parent = retrieve_indices[:, :, :-1].flatten(1).long()
-    above = torch.full((len(candidates), slots + 1), -2, dtype=torch.int64, device=candidates.device)
     if check:
         _check_paths(retrieve_indices, slots)
-    return _below(candidates, above.scatter(1, torch.where(child < 0, slots, child), parent)[:, 1:slots])
+    return _below(candidates, _leading_to(child, parent, slots)[:, 1:])
+
+
+def _leading_to(links: Any, sources: Any, slots: int) -> Any:
+    """Return for each slot [B, N + 1] the source of the link that leads to it, −2 where none does."""
+    # A link to nowhere is written beyond the end.
+    found = links.new_full((len(links), slots + 1), -2)
+    return found.scatter(1, torch.where(links < 0, slots, links), sources)[:, :slots]
 
 
 def _below(candidates: Any, above: Any) -> DraftedTrees:

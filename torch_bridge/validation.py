@@ -184,16 +184,20 @@ def check_options(options: Options, batch: int, vocabulary: int, slots: int | No
 
 def check_tokens(tokens: Any, vocabulary: int) -> None:
     """Check that tokens [B, L] lie in 0..V − 1, or are −1 up to the row's end."""
-    if at := first((tokens < -1) | (tokens >= vocabulary)):
-        raise ValueError(
-            f"tokens must lie in 0..{vocabulary - 1}, or be -1 from where a chain is shorter; tokens{list(at)} is "
-            f"{int(tokens[at])}"
-        )
+    _check_indices("tokens", tokens, vocabulary, "from where a chain is shorter")
     if place := first((tokens[:, 1:] >= 0) & (tokens[:, :-1] < 0)):
         row, at = place
         raise ValueError(
             f"a chain ends at its first -1; tokens[{row}, {at}] is -1 and tokens[{row}, {at + 1}] is "
             f"{int(tokens[row, at + 1])}; put the tokens of a chain first"
+        )
+
+
+def _check_indices(name: str, indices: Any, vocabulary: int, none: str) -> None:
+    """Check that indices [...] lie in 0..V − 1 or are −1, which stands for none."""
+    if at := first((indices < -1) | (indices >= vocabulary)):
+        raise ValueError(
+            f"{name} must lie in 0..{vocabulary - 1}, or be -1 {none}; {name}{list(at)} is {int(indices[at])}"
         )
 
 
@@ -314,11 +318,7 @@ def check_places(target_logits: Any, draft: MappedLogits) -> None:
 
 def check_map(places: Any, vocabulary: int) -> None:
     """Check that places [..., D] lie in the target's vocabulary or are −1, and name no token twice."""
-    if at := first((places < -1) | (places >= vocabulary)):
-        raise ValueError(
-            f"places must lie in 0..{vocabulary - 1}, or be -1 where the target has no such token; places{list(at)} is "
-            f"{int(places[at])}"
-        )
+    _check_indices("places", places, vocabulary, "where the target has no such token")
     ordered, order = places.sort(dim=-1, stable=True)
     if at := first((ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] >= 0)):
         one, other = ([*at[:-1], int(order[(*at[:-1], at[-1] + step)])] for step in (0, 1))

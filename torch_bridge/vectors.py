@@ -20,6 +20,7 @@ from spec_math.files.whole import write_whole
 from spec_math.token_level import k_sequential, plan
 from torch_bridge import rule_vectors, threshold
 from torch_bridge.options import Options
+from torch_bridge.verify import padded
 
 ABOUT = {
     "target_logits, draft_logits": "[B, L + 1, V] and [B, L, V] for token and block; [B, V] each for k_seq and plan",
@@ -172,7 +173,7 @@ def _expected(case: Case, given: dict[str, Any]) -> dict[str, Any]:
     width = case.drafts + 1 if case.verifier in _CHAINED else 1
     kept = [threshold.kept_margin(given[name], case.options) for name in ("target_logits", "draft_logits")]
     result = {
-        "expected": torch.tensor([[*tokens, *[-1] * (width - len(tokens))] for tokens, _, _ in found]),
+        "expected": padded([tokens for tokens, _, _ in found], width),
         "accepted": torch.tensor([accepted for _, accepted, _ in found]),
         "distance": torch.tensor([distance for _, _, distance in found], dtype=torch.float64),
         "kept_margin": torch.minimum(*(values.flatten(1).amin(1) if values.ndim > 1 else values for values in kept)),

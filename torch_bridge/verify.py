@@ -5,6 +5,7 @@ A chain is a tree of one path. Of the laws only those that a rule asks for are w
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,14 +16,14 @@ from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.methods import Method
 from spec_math.block_level.tree import Node
 from spec_math.block_level.tree_rules import AS_A_BLOCK, TOKEN_BY_TOKEN, TreeRule
-from spec_math.chance import Coin
+from spec_math.chance import Coin, Replaying
 from spec_math.drafting.merged import decide_merged, decide_merged_tree, placed_tree
 from spec_math.scheme import Scheme, Tokens
 from torch_bridge import tree_validation, validation
 from torch_bridge.draft_rows import decided, draft_rows
 from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import DEFAULT, Options, restricted
-from torch_bridge.softmax_rows import HELD, Law, LogitRows, TensorCoin, batch_coin, chunks, weigh
+from torch_bridge.softmax_rows import HELD, Law, LogitRows, batch_coin, chunks, weigh
 from torch_bridge.threshold import laws
 
 ORDERED = 4
@@ -166,8 +167,8 @@ def _replayed_drafts(scheme: Scheme, given: tuple[Any, Any, Any, Any], options: 
     """Replay a scheme that is a program alone."""
     targets, drafts = (laws(logits, options).cpu().numpy() for logits in given[:2])
     tokens, uniforms = given[2:]
-    rows = zip(targets, drafts, tokens.tolist(), uniforms.double().cpu(), strict=True)
-    chosen, accepted = zip(*(_emit(scheme, TensorCoin(row[3]), *row[:3]) for row in rows), strict=True)
+    rows = zip(targets, drafts, tokens.tolist(), uniforms.double().tolist(), strict=True)
+    chosen, accepted = zip(*(_emit(scheme, Replaying(iter(row[3])), *row[:3]) for row in rows), strict=True)
     emitted = torch.tensor(chosen, device=tokens.device)
     return Selected(emitted, torch.tensor(accepted, dtype=torch.bool, device=tokens.device))
 
@@ -270,20 +271,23 @@ def _replayed_trees(rule: TreeRule, given: tuple[Any, Any, Any], tree: ArrayTree
     targets, drafts, uniforms = given
     device = tree.tokens.device
     tokens, parents = tree.tokens.long().cpu(), tree.parents.long().cpu()
-    nodes = torch.full((len(tokens), tree.depth), -1)
-    follows = torch.full((len(tokens),), -1)
+    kept, follows = list[list[int]](), list[int]()
     for request in range(len(tokens)):
         many = None if tree.copies is None else tree.copies[request].tolist()
         one = OneTree(tokens[request].tolist(), parents[request].tolist(), many, options.end)
-        target, draft = (_RowsOfOne(logits[request], request, one, options) for logits in (targets, drafts))
-        coin = TensorCoin(uniforms[request].double().cpu())
+        target, draft = (_RowsOfOne(logits, request, one, options) for logits in (targets, drafts))
+        coin = Replaying(iter(uniforms[request].double().tolist()))
         path = rule.program(coin, one.nodes(), Conditionals(target, draft, ()))
-        kept = one.longest(path)
-        nodes[request, : len(kept)] = torch.tensor(kept, dtype=torch.int64)
-        if len(path) > len(kept):
-            follows[request] = path[-1]
-    found = *emitted(replace(tree, tokens=tokens, parents=parents), Walked(nodes, follows)), nodes
+        kept.append(one.longest(path))
+        follows.append(path[-1] if len(path) > len(kept[-1]) else -1)
+    walked = Walked(padded(kept, tree.depth), torch.tensor(follows))
+    found = *emitted(replace(tree, tokens=tokens, parents=parents), walked), walked.nodes
     return TreeVerified(*(each.to(device) for each in found))
+
+
+def padded(rows: Iterable[Sequence[int]], width: int) -> torch.Tensor:
+    """Return rows of tokens or of nodes as one array [B, width], −1 behind the end of each."""
+    return torch.tensor([[*row, *[-1] * (width - len(row))] for row in rows])
 
 
 class OneTree:
@@ -334,12 +338,9 @@ class _RowsOfOne:
 
     def __init__(self, logits: Any, request: int, tree: OneTree, options: Options) -> None:
         self.end = tree.end
-        self._logits, self._tree = logits, tree
-        self._options = options.at(slice(request, request + 1))
+        self._logits, self._request, self._tree, self._options = logits, request, tree, options
 
     def __call__(self, prefix: Tokens) -> Any:
         slot = self._tree.node[prefix] + 1
-        options = self._options
-        if options.allowed is not None and options.allowed.ndim == 3:
-            options = replace(options, allowed=options.allowed[:, slot])
-        return laws(self._logits[slot][None], options)[0].cpu().numpy()
+        row = slice(self._request, self._request + 1)
+        return laws(self._logits[row, slot], self._options.at(row, slot))[0].cpu().numpy()

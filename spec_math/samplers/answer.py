@@ -31,6 +31,10 @@ class Fault:
     mass: Any = 0
 
 
+OF_ANSWERS = ("form", "tokens", "refusal", "padding")
+"""The faults that are not exceptions."""
+
+
 def plain(outcome: Any) -> Any:
     """Return an answer in Python's own types: an int, or a tuple of what was a list, an array or a tensor."""
     if hasattr(outcome, "tolist"):

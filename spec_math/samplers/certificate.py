@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
-from itertools import accumulate, product, takewhile
+from itertools import accumulate, takewhile
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,9 @@ from spec_math.certificates.paths import MOST
 from spec_math.certificates.paths import Certificate as Written
 from spec_math.chance import ChanceError, Enumerating, paths
 from spec_math.float_allowance import UNIT, evenly
-from spec_math.pathwise.atom import Atom, ExploreError
-from spec_math.pathwise.followed import Followed
+from spec_math.pathwise.atom import Atom
 from spec_math.pathwise.tape import Tape
-from spec_math.samplers.answer import Fault, broken, plain
+from spec_math.samplers.answer import OF_ANSWERS, Fault, broken, plain
 from spec_math.samplers.case import Case
 from spec_math.samplers.subject import FRACTIONS, Numbers, Subject, names
 from spec_math.samplers.walk import Run
@@ -211,31 +210,20 @@ def _share(box: Box, text: tuple[int, ...], case: Case) -> Fraction:
 def _boxes(subject: Subject, case: Case) -> list[Box]:
     """Walk every path of a sampler on a case."""
     tape, boxes = _Recorder(), list[Box]()
-
-    def called(*tokens: int) -> Any:
-        try:
-            return plain(subject.run(case.rows, tokens))
-        except ExploreError:
-            raise
-        except (Exception, SystemExit) as error:
-            return type(error).__name__
-
-    run = Followed(called, subject.sources, tape, subject.fn)
-    run.on_ordinary = run.watching = False
-    rows = () if subject.call.drafts_itself else case.drafted_from
-    with run.exploring():
-        for drafts in product(*([token for token, mass in enumerate(row) if mass] for row in rows)):
-            share = prod((row[token] for row, token in zip(rows, drafts, strict=True)), start=Fraction(1))
-            for path in paths(lambda coin, drafts=drafts: run(coin, *drafts)):
-                emitted = path.outcome if isinstance(path.outcome, tuple | str) else (path.outcome,)
-                if emitted and isinstance(emitted[0], Fault):
-                    raise ValueError(f"{emitted[0].said}, which a certificate cannot write down")
-                steps, draws = tape.resolved()
-                boxes.append(Box(drafts, share * path.mass, steps, draws, emitted))
-                if len(boxes) > MOST:
-                    raise ValueError(
-                        f"a certificate holds at most {MOST:,} paths; there are more: judge a smaller case"
-                    )
+    run = Run(subject, case, tape)
+    followed: Any = run.followed
+    followed.on_ordinary = followed.watching = False
+    with followed.exploring():
+        for path in paths(run):
+            name = getattr(path.outcome, "kind", path.outcome)  # of an exception, unless the answer was read
+            answer = plain(run.raw) if isinstance(name, tuple) or name in OF_ANSWERS else name
+            emitted = answer if isinstance(answer, tuple | str) else (answer,)
+            if emitted and isinstance(emitted[0], Fault):
+                raise ValueError(f"{emitted[0].said}, which a certificate cannot write down")
+            steps, draws = tape.resolved()
+            boxes.append(Box(run.tokens, path.mass, steps, draws, emitted))
+            if len(boxes) > MOST:
+                raise ValueError(f"a certificate holds at most {MOST:,} paths; there are more: judge a smaller case")
     return boxes
 
 

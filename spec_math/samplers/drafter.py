@@ -9,6 +9,7 @@ from spec_math.arrays import as_law as checked
 from spec_math.arrays import asarray, is_exact, storage, sum_gap
 from spec_math.chance import Coin, law
 from spec_math.float_allowance import Allowance, cap, drawing
+from spec_math.masses import by_outcome
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.exploration import Partial, explore
 from spec_math.verdict import Lossy, Reason, Undecided, Verdict, judged
@@ -66,17 +67,13 @@ def _shown(answer: tuple[int | None, Any]) -> Reported:
 
 
 def _judged(masses: Mapping[Reported, Any], paths: int, ignored: float = 0.0) -> Verdict:
-    emitted: dict[tuple[int, tuple[Any, ...]], Any] = {}
-    shares: dict[tuple[Any, ...], Any] = {}
-    types: dict[tuple[Any, ...], str] = {}
-    for (token, reported, kind), mass in masses.items():
-        if token is None:
-            continue
-        if not 0 <= token < len(reported):
-            return Lossy(f"drafted the token {token}, outside 0..{len(reported) - 1}", token=token)
-        emitted[token, reported] = emitted.get((token, reported), 0) + mass
-        shares[reported] = shares.get(reported, 0) + mass
-        types[reported] = kind
+    drafted = [(token, row, kind, mass) for (token, row, kind), mass in masses.items() if token is not None]
+    for token, row, *_ in drafted:
+        if not 0 <= token < len(row):
+            return Lossy(f"drafted the token {token}, outside 0..{len(row) - 1}", token=token)
+    emitted = by_outcome(((token, row), mass) for token, row, _, mass in drafted)
+    shares = by_outcome((row, mass) for _, row, _, mass in drafted)
+    types = {row: kind for _, row, kind, _ in drafted}
     wanted = {(token, row): share * mass for row, share in shares.items() for token, mass in enumerate(row)}
     if not wanted:
         return Undecided(Reason.NOT_JUDGED, "it never drafts a token")

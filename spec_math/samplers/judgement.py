@@ -18,7 +18,7 @@ from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.generators import generators_alive
 from spec_math.pathwise.tape import Tape
 from spec_math.samplers.answer import NAMES
-from spec_math.samplers.case import Case
+from spec_math.samplers.case import Case, smaller
 from spec_math.samplers.faults import judged_fault
 from spec_math.samplers.subject import Subject, ways
 from spec_math.samplers.walk import Text, Walk, walk
@@ -231,9 +231,7 @@ def _emits_tokens(subject: Subject, case: Case, alive: list[Any] | None) -> bool
 
     There a right chain emits more tokens on one path than on another; a number of drafts with a token does not.
     """
-    up = tuple(Fraction(2 * (place + 1), case.size * (case.size + 1)) for place in range(case.size))
-    elsewhere = case.with_laws([up] * len(case.target), [up[::-1]] * len(case.draft))
-    found = walk(subject, elsewhere, Tape(subject.grid, alive=alive), SEEN)
+    found = walk(subject, smaller(case, case.size), Tape(subject.grid, alive=alive), SEEN)
     return found.fault is None and not found.misread
 
 

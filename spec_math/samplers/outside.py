@@ -27,6 +27,8 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from spec_math.chance import Coin
 from spec_math.pathwise.atom import ExploreError
 from spec_math.samplers.judgement import Judgement
@@ -161,7 +163,7 @@ class Bisected:
 
     def _asked(self, tokens: Sequence[int], laws: tuple[Any, Any]) -> tuple[str, Decide]:
         drafts = [int(token) for token in tokens]
-        rows = [[[float(mass) for mass in row] for row in _rows(one)] for one in laws]
+        rows = [np.atleast_2d(np.array(one, dtype=np.float64)).tolist() for one in laws]
         for side, number in zip(rows, (len(drafts) + 1, len(drafts)), strict=True):
             side[:] = side * number if len(side) == 1 else side
         given = {"vocabulary": len(rows[0][0]), "drafted": len(drafts), "target": rows[0], "draft": rows[1]}
@@ -227,11 +229,6 @@ def _drawn(row: Sequence[Fraction], uniform: float) -> int:
 
 def _interval_of(point: Sequence[float], level: int, found: Intervals) -> int:
     return bisect_right([float(end) for end in accumulate(mass for mass, _ in found)], point[level])
-
-
-def _rows(given: Any) -> list[Any]:
-    rows = list(given)
-    return rows if hasattr(rows[0], "__len__") else [rows]
 
 
 def _intervals(decide: Decide, taken: tuple[float, ...], number: int, digits: int) -> Intervals:

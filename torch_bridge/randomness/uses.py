@@ -20,17 +20,8 @@ from torch_bridge.randomness.tags import Tags, mapped, tensors_in
 from torch_bridge.randomness.tokens import ASKING, INDEXING, MOVING_TOKENS, Later
 
 COMPARING = {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")}
-GUARDING: dict[str, Callable[[Any], bool]] = {
-    "isnan": lambda _: False,
-    "isinf": lambda entry: _is_infinite(entry),
-    "isfinite": lambda entry: not _is_infinite(entry),
-}
-"""What almost surely holds of a random number."""
-
-
-def _is_infinite(entry: Any) -> bool:
-    return isinstance(entry, Clock) and entry.never in (float("inf"), float("-inf"))
-
+GUARDING = ("isnan", "isinf", "isfinite")
+"""What almost surely holds of a random number, or does not."""
 
 _OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
     **{name: getattr(operator, name) for name in ("add", "sub", "mul", "pow")},
@@ -97,7 +88,7 @@ class Uses:
         """isnan, isinf, isfinite: what almost surely holds of random numbers."""
         plain = func(self._tags.without(args[0]))
         pairs = zip(self._tags.entries(args[0]), plain.reshape(-1).tolist(), strict=True)
-        answers = [GUARDING[name](one) if isinstance(one, Uniform | Clock) else other for one, other in pairs]
+        answers = [_holds(name, one) if isinstance(one, Uniform | Clock) else other for one, other in pairs]
         return torch.tensor(answers, dtype=torch.bool).reshape(plain.shape)
 
     def multiplied(self, args: Any, kwargs: Any) -> torch.Tensor:
@@ -181,6 +172,12 @@ class Uses:
 
     def _row(self, tensor: torch.Tensor) -> list[Any]:
         return [_plain(entry) for entry in self._tags.entries(tensor)]
+
+
+def _holds(name: str, number: Uniform | Clock) -> bool:
+    """Say what isnan, isinf or isfinite almost surely says of a random number."""
+    infinite = isinstance(number, Clock) and number.never in (float("inf"), float("-inf"))
+    return infinite if name == "isinf" else name == "isfinite" and not infinite
 
 
 def _order(entries: list[Any], size: int, smallest: bool) -> list[int]:

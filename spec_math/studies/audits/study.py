@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Generator, Mapping
@@ -133,12 +134,11 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
             text = adapter_file(request, found.last)
         write_whole(request.adapter, text)
         still = open_names(text)
-        cure = (
-            "It is complete"
-            if _judged(found.last) or ALONE in text
-            else "It has no open line, and has to be mended by hand"
-        )
-        cure = f"It is open for {listed(still)}: uncomment one line for each" if still else cure
+        cure = "It has no open line, and has to be mended by hand"
+        if still:
+            cure = f"It is open for {listed(still)}: uncomment one line for each"
+        elif _judged(found.last) or ALONE in text:
+            cure = "It is complete"
         notes.insert(0, Note(f"The adapter {request.adapter} was written. {cure}: spec-math audit {request.adapter}"))
     if request.test is not None and test:
         write_whole(request.test, test)
@@ -302,7 +302,7 @@ def pytest_file(found: Judgement, request: AuditRequest) -> str:
     """Return the text of a test that judges a sampler on the case on which it was found to fail: an adapter of it."""
     case, text = found.case, adapter_file(replace(request, adapter=request.test), found)
     rows = (case.target, case.draft) if case.lookahead else (case.target[0], case.draft[0])
-    laws = [f"{name} = {_written(row)}\n" for name, row in zip(("TARGET", "DRAFT"), rows, strict=True)]
+    laws = [f"{name} = {json.dumps(row, default=str)}\n" for name, row in zip(("TARGET", "DRAFT"), rows, strict=True)]
     options = {
         "k": None if case.lookahead or found.subject.call.drafts_itself else case.k,
         "lookahead": case.lookahead or None,
@@ -317,10 +317,3 @@ def pytest_file(found: Judgement, request: AuditRequest) -> str:
         f"    # When this was written: {getattr(found.verdict, 'reason', '')}\n"
         f"    verdict = check_sampler(sampler, TARGET, DRAFT{given})\n    assert verdict, verdict\n"
     )
-
-
-def _written(rows: object) -> str:
-    if isinstance(rows, tuple):
-        listed: tuple[object, ...] = rows
-        return f"[{', '.join(_written(row) for row in listed)}]"
-    return f'"{rows}"'

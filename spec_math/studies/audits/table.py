@@ -87,7 +87,8 @@ def _laws(found: Judgement) -> Table:
     for text in texts:
         emitted, wanted = found.law.get(text, 0), found.wanted.get(text, 0)
         bars = (sign * round(BAR * float(mass) / most) for sign, mass in (("━", emitted), ("─", wanted)))
-        cells = float(emitted), float(wanted), float(emitted - wanted), _exact(emitted), _exact(wanted), *bars
+        exact = (mass if isinstance(mass, Fraction) else None for mass in (emitted, wanted))
+        cells = float(emitted), float(wanted), float(emitted - wanted), *exact, *bars
         rows.append(Row((label(text), *cells), "wrong" if abs(emitted - wanted) > found.bound else ""))
     return Table("laws", OUTCOMES, COLUMNS, tuple(rows))
 
@@ -101,10 +102,6 @@ def _picture(found: Judgement) -> Picture:
     what = "token" if found.case.horizon == 1 else f"first {found.case.horizon} tokens"
     panel = Panel(curves, what, "probability", bars=True, ticks=tuple(map(label, texts)))
     return Picture("audit", OUTCOMES, f"{OUTCOMES}.", (panel,))
-
-
-def _exact(mass: Any) -> Fraction | None:
-    return mass if isinstance(mass, Fraction) else None
 
 
 def number(value: Any) -> str:
@@ -194,7 +191,8 @@ def sentences(found: Judgement, likenesses: Sequence[Likeness]) -> list[tuple[st
         places.setdefault(worst, "largest difference")
         for text, what in places.items():
             emitted, wanted = found.law.get(text, 0), found.wanted.get(text, 0)
-            told.append((what, f"{_named(text)}: emitted with {at_least}{number(emitted)}, target {number(wanted)}"))
+            named = f"token{'s' * (len(text) != 1)} {label(text)}"
+            told.append((what, f"{named}: emitted with {at_least}{number(emitted)}, target {number(wanted)}"))
         told.append(("total variation, first token", at_least + number(found.first)))
         if found.case.horizon > 1:
             told.append((f"total variation, {found.case.horizon} tokens", at_least + number(found.joint)))
@@ -232,10 +230,6 @@ def label(text: Any) -> str:
     '0 2'
     """
     return " ".join(map(str, text))
-
-
-def _named(text: tuple[int, ...]) -> str:
-    return f"{'token' if len(text) == 1 else 'tokens'} {label(text)}"
 
 
 CONTRACTS = {
