@@ -267,7 +267,7 @@ def _asked(text: str, filled: str, found: Signature, told: Told) -> tuple[str, b
         return _made(RETURN.sub(lambda _: f"    {line}\n", filled), replace(found, fn=ticking(found.fn)))
 
     def verdict(line: str) -> Verdict:
-        return judge(subject_of(with_line(line)), case, PATHS).verdict
+        return judge(subject_of(with_line(line)), replace(small, heat=told.temperature), PATHS).verdict
 
     last = RETURN.findall(filled)[-1]
     own, given = f"return {last}", "token[None]" if found.single else "tokens"
@@ -276,13 +276,10 @@ def _asked(text: str, filled: str, found: Signature, told: Told) -> tuple[str, b
     read = list(dict.fromkeys(line for raw in answers for line in readings(raw, drafts)))[:READINGS]
     if not answers:
         return "", False
-    targets, drafted = SMALL
     # A text takes more paths than a round.
-    small = chain(targets[:2], drafted[:1]) if drafts == "()" else chain(targets, drafted)
-    small = position(targets[0], drafted[0]) if found.single else small
-    case = replace(small, heat=told.temperature)
-    by_default = verdict(own)
-    if by_default:
+    small = chain(SMALL[0][:2], SMALL[1][:1]) if drafts == "()" else chain(*SMALL)
+    small = position(SMALL[0][0], SMALL[1][0]) if found.single else small
+    if by_default := verdict(own):
         return RETURN.sub(lambda _: f"    {own}  # the usual reading, {ALONE}\n", text), True
     right = [line for line in read if verdict(line)]
     if right and filled == text:

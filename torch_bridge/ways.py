@@ -45,9 +45,6 @@ def said(found: Signature, way: Way, told: Told) -> str:
     return f"{getattr(found.fn, '__qualname__', 'the function')}({listed}){laid}{kept}"
 
 
-PLACES = {"idx", "index", "start", "offset", "pos", "position", "base"}
-"""Words of a place in a text."""
-
 NEW = {"max_new_tokens", "max_gen_len", "n_tokens_to_generate", "num_tokens", "max_tokens", "N"}
 """Lengths that are of new tokens by their name; `seq_len` is of the whole text, and others may be both."""
 WHOLE = {"seq_len", "max_seq_len", "max_returned_tokens"}
@@ -175,8 +172,8 @@ def _choices(found: Signature, name: str, taken: Taken) -> tuple[str, ...]:
         inner = (f'"{one}": {_inner(one)}' for one in keys)
         return (f"{{{{{', '.join(inner)}}}}}", "None")
     if used and not any(hasattr(torch.Tensor, one) for one in used) and taken in ("", "drafts"):
-        calls = {one for one in used if f"{name}.{one}(" in source_of(found.fn)}
-        models = {one: f"{side_of(one)}_model" for one in calls if side_of(one)}
+        called = (one for one in used if side_of(one) and f"{name}.{one}(" in source_of(found.fn))
+        models = {one: f"{side_of(one)}_model" for one in called}
         inner = ", ".join(f"{one}={models.get(one, _inner(one))}" for one in used)
         return f"SimpleNamespace({inner})", "None"
     if (literal := re.search(r"Literal\[([^]]*)\]", kind)) is not None:
@@ -196,7 +193,7 @@ def _choices(found: Signature, name: str, taken: Taken) -> tuple[str, ...]:
         return row, "tokens[None]", "tokens.tolist()", "prompt"
     if words_in(name) & {"past", "cache", "kv"} and taken == "input" and found.has("target model"):
         return f"{side_of(name) or 'target'}_model(prompt[:, :-1]).past_key_values", "None"
-    if words_in(name) & PLACES and found.models:
+    if words_in(name) & {"idx", "index", "start", "offset", "pos", "position", "base"} and found.models:
         return "prompt.shape[1] - 1", "prompt.shape[1]", "0"
     return tuple(_LAID.get(one, one.replace("len(tokens)", "{many}")) for one in choices(taken, free))
 

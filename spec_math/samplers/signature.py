@@ -245,10 +245,7 @@ def as_it_is(
     return Signature(fn, tuple(takes.items()), values, tuple(unknown.items()), initialised)
 
 
-OF_OBJECTS: tuple[Taken, ...] = (
-    *("target model", "draft model", "lookahead", "temperature", "sampling", "greedy", "end"),
-    *("size", "device", "tokenizer", "batch", "top k", "top p", "counter", "list"),
-)
+OF_OBJECTS: tuple[Taken, ...] = ("target model", "draft model", *MANY)
 """What a method may find in its object."""
 
 

@@ -275,14 +275,14 @@ def _questions(found: Judgement, text: str) -> tuple[str, ...]:
     subject, verdict, fault = found.subject, found.verdict, found.walk.fault
     if not isinstance(verdict, Undecided) or _judged(found) or subject.call.unclear or ALONE in text:
         return ()
-    value = text.rpartition("    return ")[2].partition("\n")[0]
+    own, parts = text.rpartition("    return ")[2].partition("\n")[0], tuple[str, ...]()
+    value = "returned" if "    returned = " in text else own
     if fault is not None and fault.kind == "refusal":
-        left = f"return emitted(({value}, (target - draft).clip(0)), tokens"
-        return f'{left}, "index,law")', f'{left}, "token,law")'
-    if found.walk.misread or (subject.doubt is not None and subject.doubt()):
+        value, parts = f"({value}, (target - draft).clip(0))", ("index,law", "token,law")
+    elif found.walk.misread or (subject.doubt is not None and subject.doubt()):
         parts = "count,token" if found.walk.misread else "_,token", "tokens"
-        return tuple(f'return emitted(returned, tokens, "{one}")' for one in parts)
-    return (f"return {value}  # called in another way it is lossy",) * ("lossless, called as" in verdict.explanation)
+    torn = (f"return {own}  # called in another way it is lossy",) * ("lossless, called as" in verdict.explanation)
+    return tuple(f'return emitted({value}, tokens, "{one}")' for one in parts) or torn
 
 
 TICKING = "ticking(judged)"
