@@ -16,9 +16,9 @@ LOADED = {
     "torch_bridge.check_sampler": 16_000,
 }
 IN_ONE_FOLDER = 25
-FILES, LINES, CODE = 386, 70_200, 37_500
+FILES, LINES, CODE = 386, 71_000, 37_500
 """Bounds of the size: of code 2,000 lines for whole engines, 900 for certificates, 600 for their checkers, 500 for
-advice, and 33,500 for all else."""
+advice, and 33,500 for all else. Of lines 63,000, and two for each line of code beyond 33,500."""
 
 
 @pytest.mark.parametrize("name", VERDICTS)
