@@ -347,7 +347,9 @@ def watch(found: BlockComparison) -> Watch:
                 result.at_most(ABOVE_BOUND, name, (value, most), slack + more, k=entry.k)
     for place, (method, k, size) in enumerate(found.contenders):
         raced = found.decision
-        if raced is not None and (both := min(len(raced.values[place]), len(raced.bounds[place]))):
+        # Siblings that are rejected before a text's own token are sampled: those are below the bound on average alone.
+        told = raced is not None and method.along is not None
+        if raced is not None and told and (both := min(len(raced.values[place]), len(raced.bounds[place]))):
             sides = raced.values[place][:both], raced.bounds[place][:both]
             result.at_most(ABOVE_BOUND, f"{method.name}, L = {size}", sides, _slack(known(0), None, size), k=k)
     return result
