@@ -115,14 +115,13 @@ def sampled(laws: GatheredLaws, lookahead: int, k: int, rng: Any) -> tuple[Node,
     for _ in range(count(lookahead, "lookahead")):
         growing = [node for node in beam if not laws.ends(node[2])]
         laws.gather([path for _, _, path in growing], "draft")
-        waiting = [
-            (time, place, mass, path, _Unrung(np.asarray(laws.draft(path), dtype=np.float64)))
-            for place, (time, mass, path) in enumerate(growing)
-        ]
+        waiting: list[Any] = [(time, place, mass, path, None) for place, (time, mass, path) in enumerate(growing)]
         heapify(waiting)
         beam = []
         while waiting and len(beam) < count(k):
-            time, place, mass, path, children = heappop(waiting)
+            time, place, mass, path, held = heappop(waiting)
+            # Some nodes of a beam have no child in the next.
+            children = held or _Unrung(np.asarray(laws.draft(path), dtype=np.float64))
             token, own = children.ring(rng)
             beam.append((time, mass * own, (*path, token)))
             if children.left > 0:

@@ -25,7 +25,7 @@ from spec_math.wording import listed
 
 FLOAT = np.ndarray[Any, np.dtype[Any]]
 
-SHARES = tuple(0.95 * 0.6**power for power in range(9))
+SHARES = 0.95 * 0.6 ** np.arange(9)
 """Shares of the wealth that the bets may lose; all start with the same money."""
 
 FIRST, GROWTH, HEAD = 16, 1.25, 192
@@ -228,7 +228,7 @@ def log_wealth(gains: FLOAT, worst: float) -> float:
     if worst <= 0:
         return inf if gains.any() else 0.0
     odds = np.maximum(gains, -worst) / worst
-    grown = np.array([np.log1p(share * odds).sum() for share in SHARES])
+    grown = np.log1p(np.multiply.outer(SHARES, odds)).sum(axis=1)
     return float(np.logaddexp.reduce(grown)) - log(len(SHARES)) - ROUNDING
 
 
