@@ -235,6 +235,7 @@ def _in_time(asked: Callable[[], Any]) -> Any:
     here, there = Pipe(duplex=False)
 
     def sent() -> None:
+        torch.set_num_threads(1)  # the threads of the process before are not in this one, and would be waited for
         with suppress(Exception):  # some choice makes no sense
             there.send(asked())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from spec_math.pathwise.loading import load_sampler  # noqa: E402
 from spec_math.samplers.case import chain, position  # noqa: E402
 from spec_math.studies.audits.study import AuditRequest, adapter_file, open_names  # noqa: E402
 from spec_math.verdict import Lossy, Reason, Undecided  # noqa: E402
-from torch_bridge import check_sampler  # noqa: E402
+from torch_bridge import check_sampler, subject  # noqa: E402
 from torch_bridge.adapters import adapter, emitted  # noqa: E402
 from torch_bridge.returned import Told, parts_of  # noqa: E402
 from torch_bridge.subject import subject_of  # noqa: E402
@@ -403,6 +404,22 @@ def test_what_a_module_draws_when_it_is_first_imported_is_no_draw_of_the_sampler
         fn = load_sampler(f"{tmp_path / 'engine.py'}:verify").value
         found = judge(subject_of(fn, told=Told(returns=parts_of("_,count,law"))), CHAIN)
         assert type(found.verdict).__name__ == verdict, found.verdict
+
+
+def test_threads_of_this_process_are_not_waited_for_where_lines_are_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """torch's threads do not go with a process that is forked: with more than one it would wait for ever."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        _ = torch.rand(4_000_000).exp().sum(), torch.rand(3000, 2000).softmax(-1)
+        monkeypatch.setattr(subject, "EACH", 30.0)
+        begun = monotonic()
+        assert open_names(adapter_of(tmp_path, "(tokens, length)")[0]) == []
+        assert monotonic() - begun < 30
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_a_choice_that_never_ends_is_left_alone(tmp_path: Path) -> None:
