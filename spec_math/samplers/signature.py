@@ -75,11 +75,11 @@ def read(
 
 
 ARRAYS = {
-    *(*dir(np.ndarray), "dim", "to", "softmax", "log_softmax", "log", "exp", "float", "double", "half", "cpu"),
-    *("cuda", "numpy", "unsqueeze", "detach", "gather", "size", "new_zeros"),
+    *(*dir(np.ndarray), *dir(list), *dir(str), "dim", "to", "softmax", "log_softmax", "log", "exp", "float", "double"),
+    *("half", "cpu", "cuda", "numpy", "unsqueeze", "detach", "gather", "size", "new_zeros"),
 }
 MODELS = {"to", "eval", "train", "cuda", "half", "float", "parameters", "named_parameters", "modules", "forward"}
-"""What is called on arrays and tensors, and on models."""
+"""What is called on arrays, tensors, lists and texts, and on models."""
 
 
 def named_in(fn: Callable[..., Any]) -> dict[str, inspect.Parameter]:
