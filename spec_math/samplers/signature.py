@@ -65,7 +65,7 @@ def read(
     for name, taken in found.items():
         # What is called on an object that is neither a distribution nor a model is for the caller to give.
         calls = set(re.findall(rf"(?<![\w.]){name}\.(\w+)\(", source_of(fn))) - (MODELS if "model" in taken else ARRAYS)
-        if calls and taken in ("target", "draft", "target model", "draft model", "model"):
+        if calls and not words_in(name) & LAW and taken in ("target", "draft", "target model", "draft model", "model"):
             found[name] = ""
     said: dict[str, Taken] = {name: taken for name, taken in told_by_name(fn, told or {}) if name}
     for name, taken in said.items():
