@@ -170,7 +170,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "jax.numpy": {"ndarray": np.ndarray},
     **{f"jax.{name}": names for name, names in PARTS.items()},
 }
-"""What is given in the place of the modules of jax while a file is loaded."""
+"""Stand-ins for the modules of jax while a file is loaded."""
 
 
 class SeedGenerator:
@@ -210,7 +210,7 @@ OF_KERAS: dict[str, Any] = {
     "config": SimpleNamespace(backend=str),
     "activations": SimpleNamespace(softmax=softmax),
 }
-"""What is given in the place of keras while a file is loaded; a loop goes round once."""
+"""Stand-ins for keras while a file is loaded; a loop goes round once."""
 
 
 def rearrange(tensor: Any, pattern: str) -> Any:

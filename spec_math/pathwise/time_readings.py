@@ -117,7 +117,7 @@ def ticking(fn: Any) -> Any:
     own = types.SimpleNamespace(**{**vars(time), **dict.fromkeys(_NAMES, tick)})
     clocks, folder = [time, *(getattr(time, name) for name in _NAMES)], _folder(inspect.unwrap(fn).__globals__)
     for space in [inspect.unwrap(fn).__globals__, *map(vars, list(sys.modules.values()))]:
-        if _folder(space) == folder:
+        if space is inspect.unwrap(fn).__globals__ or (folder and _folder(space) == folder):
             held = {name: value for name, value in space.items() if any(value is one for one in clocks)}
             space |= {name: own if value is time else tick for name, value in held.items()}
     return fn

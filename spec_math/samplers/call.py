@@ -234,7 +234,7 @@ def not_understood(name: str, parameters: Sequence[str], unknown: Mapping[str, S
 
 
 ALONE = "with which it is lossless on a small case"
-"""What is said in an adapter of the one line that reads an answer so."""
+"""The words in an adapter beside the one line that reads an answer so."""
 
 
 def choices(taken: Taken, free: Sequence[str] = NEEDED) -> tuple[str, ...]:

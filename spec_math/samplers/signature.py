@@ -79,7 +79,7 @@ ARRAYS = {
     *("half", "cpu", "cuda", "numpy", "unsqueeze", "detach", "gather", "size", "new_zeros"),
 }
 MODELS = {"to", "eval", "train", "cuda", "half", "float", "parameters", "named_parameters", "modules", "forward"}
-"""What is called on arrays, tensors, lists and texts, and on models."""
+"""Names of what is called on arrays, tensors, lists and texts, and on models."""
 
 
 def named_in(fn: Callable[..., Any]) -> dict[str, inspect.Parameter]:

@@ -21,7 +21,7 @@ from torch_bridge.randomness.tokens import ASKING, INDEXING, MOVING_TOKENS, Late
 
 COMPARING = {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")}
 GUARDING = ("isnan", "isinf", "isfinite")
-"""What almost surely holds of a random number, or does not."""
+"""Claims that hold of a random number almost surely, or do not."""
 
 _OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
     **{name: getattr(operator, name) for name in ("add", "sub", "mul", "pow")},

@@ -24,7 +24,7 @@ CONFIDENCE, MARGIN = 0.99, 0.02
 """The confidence of a decision with all intervals of a regime, and within how much two are equivalent."""
 
 THIN = 12
-"""Where everyone is measured, dear methods are measured on one sample of so many."""
+"""The samples of which dear methods are measured on one, where everyone is measured."""
 
 
 class Point(NamedTuple):
