@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from spec_math.audit import check_sampler
 from spec_math.pathwise.loading import Loading, load_module, load_sampler, package_of
 from spec_math.pathwise.stubs import AbsentError
+from spec_math.pathwise.time_readings import ticking
 from spec_math.verdict import Undecided
 
 FILES = {
@@ -426,3 +429,12 @@ def test_a_folder_that_is_not_on_the_path_is_named(project: Path) -> None:
     with pytest.raises(ImportError, match="--stub oldlib_of_nobody stands in"):
         (project / "tools" / "other.py").write_text("import oldlib_of_nobody\n")
         _ = load_module(project / "tools", "other")
+
+
+def test_clocks_of_a_function_without_a_file_tick_in_its_own_names_alone() -> None:
+    space: dict[str, Any] = {}
+    exec("import time\ndef measured():\n    return time.perf_counter()\n", space)
+    before = time.perf_counter
+    measured = ticking(space["measured"])
+    assert (measured(), measured()) == (0.0, 1 / 128)
+    assert time.perf_counter is before
