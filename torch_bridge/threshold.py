@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import log
 from typing import Any
 
+import numpy as np
 import torch
 
 from spec_math import array_coin, testing
-from spec_math.arrays import divide
+from spec_math.field import chain_kernel
 from torch_bridge.options import DEFAULT, Options, column, restricted
 from torch_bridge.softmax_rows import BLOCK, working
 
@@ -58,13 +60,8 @@ def margin_token(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
     The least, over the coins tossed, of |u − chance|, and of the draw's distance from a border between two tokens times
     the mass drawn from. Arguments as `verify_token`, data checked already; all laws are held in float64.
     """
-    t, d, uniforms = laws(target_logits, options), laws(draft_logits, options), uniforms.double()
-    x, y = _drafted(t, tokens), _drafted(d, tokens)
-    ones = torch.ones_like(x)
-    chances = torch.minimum(ones, divide(x, y, ones))
-    accepted = ((tokens >= 0) & (uniforms[:, :-1] < chances)).long().cumprod(dim=1).sum(dim=1)
-    tossed = torch.arange(tokens.shape[1], device=tokens.device) <= accepted[:, None]
-    return _least((chances, ones, tossed), (accepted, ones[:, 0]), (t, d, tokens, uniforms))
+    given = target_logits, draft_logits, tokens, uniforms
+    return _margin(chain_kernel.decide_chain, lambda place, accepted: place <= accepted, given, options)
 
 
 def margin_block(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: Any, options: Options = DEFAULT) -> Any:
@@ -73,57 +70,24 @@ def margin_block(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
     As `margin_token`; a coin of chance ρ/(ρ + 1 − w) counts with its distance times ρ + 1 − w. Coins before the last
     one that accepts change nothing, and do not count.
     """
-    t, d, uniforms = laws(target_logits, options), laws(draft_logits, options), uniforms.double()
-    x, y, size, length = _drafted(t, tokens), _drafted(d, tokens), _lengths(tokens), tokens.shape[1]
-    one = torch.ones_like(x[:, 0])
-    weights, found = [one], list[tuple[Any, Any]]()
-    for place in range(length):
-        weight = torch.minimum(one, divide(weights[-1] * x[:, place], y[:, place], weights[-1]))
-        weights.append(weight)
-        chance, scale = weight, one
-        if place + 1 < length:
-            rest = _left(t[:, place + 1], d[:, place + 1], weight).sum(dim=-1)
-            inner = place + 1 < size
-            # At 0/0 a later coin accepts whatever this one says; the last coin of a chain has the chance w itself.
-            chance = torch.where(inner, divide(rest, rest + (1 - weight), weight), weight)
-            scale = torch.where(inner, rest + (1 - weight), one)
-        found.append((chance, scale))
-    chances, scales = (torch.stack(each, dim=1) for each in zip(*found, strict=True))
-    number = torch.arange(length, device=tokens.device) + 1
-    accepted = (number * ((number <= size[:, None]) & (uniforms[:, :-1] < chances))).amax(dim=1)
-    weight = torch.stack(weights).gather(0, accepted[None])[0]
-    return _least((chances, scales, number >= accepted[:, None]), (accepted, weight), (t, d, tokens, uniforms))
+    given = target_logits, draft_logits, tokens, uniforms
+    return _margin(chain_kernel.decide_block, lambda place, accepted: place + 1 >= accepted, given, options)
 
 
-def _drafted(rows: Any, tokens: Any) -> Any:
-    """Return the masses [B, L] of the drafted tokens in the laws [B, L or L + 1, V] of their positions; 0 for none."""
-    at = tokens.long().clamp(min=0)[..., None]
-    return rows[:, : tokens.shape[1]].gather(-1, at)[..., 0].masked_fill(tokens < 0, 0)
-
-
-def _lengths(tokens: Any) -> Any:
-    """Return how many tokens each chain [B, L] has: those before its first −1."""
-    return (tokens >= 0).long().cumprod(dim=1).sum(dim=1)
-
-
-def _left(target: Any, draft: Any, weight: Any) -> Any:
-    return (weight[:, None] * target - draft).clamp(min=0)
-
-
-def _least(coins: tuple[Any, Any, Any], kept: tuple[Any, Any], given: tuple[Any, Any, Any, Any]) -> Any:
+def _margin(
+    decide: chain_kernel.Decide, counts: Callable[[Any, Any], Any], given: tuple[Any, Any, Any, Any], options: Options
+) -> Any:
     """Return the least distance [B]: of a coin that counts from its chance, scaled, or of the draw from a border.
 
-    `coins` are the chances, how far each counts, and which count, [B, L]; `kept` the accepted number and w, [B].
+    `counts` says it of a coin by its place [L], where so many tokens [B, 1] are accepted.
     """
-    (chances, scales, counted), (accepted, weight), (t, d, tokens, uniforms) = coins, kept, given
-    size, at = _lengths(tokens)[:, None], torch.arange(len(tokens), device=tokens.device)
-    tossed = counted & (torch.arange(tokens.shape[1], device=tokens.device) < size)
-    far = ((uniforms[:, :-1] - chances).abs() * scales).masked_fill(~tossed, 1.0)
-    left = _left(t[at, accepted], d[at, accepted.clamp(max=d.shape[1] - 1)], weight)
-    rejected = (accepted[:, None] < size) & (left.sum(dim=1, keepdim=True) > 0)
-    masses = torch.where(rejected, left, t[at, accepted])
-    draw = array_coin.distance(masses, uniforms[:, -1]) * masses.sum(dim=-1)
-    return torch.minimum(far.amin(dim=-1), draw)
+    targets, drafts = (_array(laws(logits, options)) for logits in given[:2])
+    tokens, uniforms = map(_array, given[2:])
+    found, places = decide(targets, drafts, tokens, uniforms), np.arange(tokens.shape[1])
+    tossed = counts(places, found.accepted[:, None]) & (places < chain_kernel.lengths(tokens)[:, None])
+    far = np.where(tossed, abs(uniforms[:, :-1] - found.chances) * found.scales, 1.0)
+    draw = array_coin.distance(found.masses, uniforms[:, -1]) * found.masses.sum(axis=-1)
+    return torch.from_numpy(np.minimum(far.min(axis=-1), draw)).to(given[2].device)
 
 
 def assert_same_tokens(expected: Any, got: Any, distance: Any, bound: Any, uniforms: Any = None) -> None:

@@ -35,10 +35,12 @@ class Requests(NamedTuple):
 class Decisions(NamedTuple):
     """The chance of each coin [R, L], how many tokens [R] are accepted, and the masses [R, V] of the one that follows.
 
-    The masses are not divided by their sum.
+    The masses are not divided by their sum. `scales` [R, L] are the masses that the chances were divided by: ρ + 1 − w
+    for a coin of chance ρ/(ρ + 1 − w), 1 for others.
     """
 
     chances: Array
+    scales: Array
     accepted: Array
     masses: Array
 
@@ -140,30 +142,38 @@ def decide_chain(targets: Array, drafts: Array, tokens: Array, uniforms: Array) 
     t, d = _drafted_masses(targets, tokens), _drafted_masses(drafts, tokens)
     chances = np.minimum(ones_like(t), divide(t, d, ones_like(t)))
     accepted = np.cumprod((tokens >= 0) & (uniforms[:, :-1] < chances), axis=1).sum(axis=1)
-    return _decisions(chances, accepted, ones_like(t[:, 0]), (targets, drafts, tokens))
+    return _decisions((chances, ones_like(t)), accepted, ones_like(t[:, 0]), (targets, drafts, tokens))
 
 
 def decide_block(targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Decisions:
     """Decide as `block.verify` does; arrays as `decide_chain`."""
     t, d = _drafted_masses(targets, tokens), _drafted_masses(drafts, tokens)
-    size, lookahead = _lengths(tokens), tokens.shape[1]
-    weights, chances = [ones_like(t[:, 0])], []
+    size, lookahead = lengths(tokens), tokens.shape[1]
+    weights, chances, scales = [ones_like(t[:, 0])], [], ones_like(t)
     for place in range(lookahead):
         # w·t first: it is at most 1, where t/d may overflow.
         weight = np.minimum(weights[0], divide(weights[-1] * t[:, place], d[:, place], weights[-1]))
         weights.append(weight)
         if place + 1 < lookahead:
             rest = positive_part(weight[:, None] * targets[:, place + 1] - drafts[:, place + 1]).sum(axis=1)
-            # At 0/0 a later coin accepts whatever this one says.
-            weight = np.where(place + 1 < size, divide(rest, rest + (1 - weight), weight), weight)
+            inner, scale = place + 1 < size, rest + (1 - weight)
+            scales[:, place] = np.where(inner, scale, scales[:, place])
+            # At 0/0 a later coin accepts whatever this one says; the last coin of a chain has the chance w itself.
+            weight = np.where(inner, divide(rest, scale, weight), weight)
         chances.append(weight)
     stacked, places = np.stack(chances, axis=1), np.arange(lookahead)
     accepts = (places < size[:, None]) & (uniforms[:, :-1] < stacked)
     accepted = ((places + 1) * accepts).max(axis=1)
-    return _decisions(stacked, accepted, np.stack(weights)[accepted, np.arange(len(t))], (targets, drafts, tokens))
+    weight = np.stack(weights)[accepted, np.arange(len(t))]
+    return _decisions((stacked, scales), accepted, weight, (targets, drafts, tokens))
 
 
-def _lengths(tokens: Whole) -> Whole:
+def lengths(tokens: Whole) -> Whole:
+    """Return how many tokens each chain [R, L] has: those before its first −1.
+
+    >>> lengths(np.array([[5, -1], [6, 7]])).tolist()
+    [1, 2]
+    """
     return np.cumprod(tokens >= 0, axis=1).sum(axis=1)
 
 
@@ -173,14 +183,16 @@ def _drafted_masses(rows: Array, tokens: Whole) -> Array:
     return np.where(tokens >= 0, masses, zeros_like(masses))
 
 
-def _decisions(chances: Array, accepted: Whole, weight: Array, laws: tuple[Array, Array, Whole]) -> Decisions:
+def _decisions(
+    coins: tuple[Array, Array], accepted: Whole, weight: Array, laws: tuple[Array, Array, Whole]
+) -> Decisions:
     """Add the masses of the next token: t where all are accepted, else (w·t − d)+, or t if that is 0."""
     targets, drafts, tokens = laws
     rows = np.arange(len(tokens))
     t = targets[rows, accepted]
     left = positive_part(weight[:, None] * t - drafts[rows, np.minimum(accepted, drafts.shape[1] - 1)])
-    rejected = (accepted < _lengths(tokens))[:, None] & (left.sum(axis=1, keepdims=True) > 0)
-    return Decisions(chances, accepted, np.where(rejected, left, t))
+    rejected = (accepted < lengths(tokens))[:, None] & (left.sum(axis=1, keepdims=True) > 0)
+    return Decisions(*coins, accepted, np.where(rejected, left, t))
 
 
 TOKEN = Rule(decide_chain, first_rejection)
