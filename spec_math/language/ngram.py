@@ -228,21 +228,12 @@ def _fill(tree: Any, numbers: Any, contexts: Any, laws: Any) -> None:
 
 def _fill_with_arrays(tree: Any, numbers: Any, contexts: Any, laws: Any) -> None:
     """Do the same with arrays: the pairs of a node have different tokens."""
-    (keys, start, tokens, total), (excess, back, base) = tree, numbers
+    (_keys, start, tokens, _total), (excess, _back, base) = tree, numbers
+    nodes, scales = [0] * (contexts.shape[1] + 1), [0.0] * (contexts.shape[1] + 1)
     for context, law in zip(contexts.tolist(), laws, strict=True):
-        nodes, weight = [0], 1.0
-        for older in reversed(context):
-            wanted = nodes[-1] * (len(base) + 1) + older + 1
-            at = int(np.searchsorted(keys, wanted))
-            if at == len(keys) or keys[at] != wanted:
-                break
-            nodes.append(at + 1)
-        scales: list[float] = []
-        for node in reversed(nodes[1:]):
-            scales.append(weight / total[node])
-            weight *= back[node]
+        deepest, weight = read(tree, numbers, context, nodes, scales)
         np.multiply(base, weight, out=law)
-        for node, scale in zip(nodes[1:], reversed(scales), strict=True):
+        for node, scale in zip(nodes[1 : deepest + 1], scales[1:], strict=False):
             pairs = slice(start[node], start[node + 1])
             law[tokens[pairs]] += excess[pairs] * scale
 
