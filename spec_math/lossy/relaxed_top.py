@@ -17,7 +17,7 @@ import numpy as np
 
 from spec_math.arrays import Array, count
 from spec_math.chance import Coin
-from spec_math.distribution import descending_rank
+from spec_math.distribution import descending_rank, one_hot
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.one_draft import as_number, drafted_position, mixed, ones
 from spec_math.lossy.options import Checked, option, options_of, share
@@ -76,8 +76,7 @@ def law(target: Any, draft: Any, k: int = 1, options: Any = None) -> Array:  # n
     [Fraction(3, 4), Fraction(1, 4), Fraction(0, 1)]
     """
     t, d = one_position(target, draft)
-    favourite = ones(np.arange(len(t)) == int(np.argmax(t)), t)
-    return mixed(d, ones(accepted(t, options_of(Options, options)), t), favourite)
+    return mixed(d, ones(accepted(t, options_of(Options, options)), t), one_hot(np.argmax(t), t))
 
 
 def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:  # noqa: ARG001

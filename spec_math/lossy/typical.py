@@ -17,6 +17,7 @@ import numpy as np
 
 from spec_math.arrays import Array, is_exact
 from spec_math.chance import Coin
+from spec_math.distribution import one_hot
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.logarithm import sign
 from spec_math.lossy.one_draft import among, drafted_position, mixed, ones
@@ -123,7 +124,7 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
 
 
 def _after(t: Array, chosen: Options) -> Array:
-    return t if chosen.after == "target" else ones(np.arange(len(t)) == int(np.argmax(t)), t)
+    return t if chosen.after == "target" else one_hot(np.argmax(t), t)
 
 
 SWEPT = ("1", "1/2", "3/10", "1/5", "1/10", "9/100", "1/20", "1/50", "1/100", "1/1000")

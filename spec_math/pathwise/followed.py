@@ -302,8 +302,6 @@ def numbers_for(atoms: Sequence[Atom], seed: int, width: Fraction) -> dict[Atom,
         if all(_won(race, found) for race in races.values()):
             floats = [(atom.number, number) for atom, number in found.items() if atom.bits is None and atom.number]
             return found if all(abs(float(own(number)) - number) < _CLOSE for own, number in floats) else None
-        if not races:
-            return None
     return None
 
 

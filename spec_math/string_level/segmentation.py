@@ -124,7 +124,7 @@ def draw(text: str | bytes, vocabulary: Vocabulary) -> str:
     └─ aa
        └─ b ✓
     """
-    return "\n".join([_shown(as_bytes(text)), *_branches(list(text, vocabulary), vocabulary, 0, "")])
+    return "\n".join([shown(as_bytes(text)), *_branches(list(text, vocabulary), vocabulary, 0, "")])
 
 
 def _branches(rows: Sequence[tuple[int, ...]], vocabulary: Vocabulary, depth: int, indent: str) -> Iterator[str]:
@@ -134,11 +134,16 @@ def _branches(rows: Sequence[tuple[int, ...]], vocabulary: Vocabulary, depth: in
         below = [row for row in rows if len(row) > depth and row[depth] == head]
         # Segmentations of one text never extend each other, so a row that ends here stands alone.
         mark = " ✓" if len(below[0]) == depth + 1 else ""
-        yield f"{indent}{'└─' if last else '├─'} {_shown(vocabulary[head])}{mark}"
+        yield f"{indent}{'└─' if last else '├─'} {shown(vocabulary[head])}{mark}"
         yield from _branches(below, vocabulary, depth + 1, indent + ("   " if last else "│  "))
 
 
-def _shown(spelled: bytes) -> str:
+def shown(spelled: bytes) -> str:
+    """Return bytes as a text in which spaces and ends of lines are seen.
+
+    >>> shown(b" a")
+    '␣a'
+    """
     return spelled.decode(errors="backslashreplace").replace(" ", "␣").replace("\n", "⏎")
 
 

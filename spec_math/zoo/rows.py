@@ -22,6 +22,7 @@ from spec_math.zoo.toy import (
     Text,
     Verify,
     by_ratio,
+    drawing,
     engine,
     likeliest,
     on_rows,
@@ -141,12 +142,7 @@ def _greedy_by_ratio(given: Laws, drafter: Drafter) -> Generate:
 
 def _likeliest(given: Laws) -> Drafter:
     """Draft the likeliest token and report the softmax."""
-
-    def drafter(_coin: Coin, prefix: Text) -> tuple[int, Array]:
-        law = given.draft(prefix)
-        return int(np.argmax(law)), law
-
-    return drafter
+    return drawing(likeliest, given=given)
 
 
 Program = Callable[[Laws, Drafter], Generate]

@@ -342,7 +342,8 @@ def tree(text: str | bytes, vocabulary: Vocabulary, title: str) -> Picture:
         for depth in range(1, len(leaf) + 1):
             if leaf[:depth] not in places:
                 places[leaf[:depth]] = len(nodes)
-                nodes.append(Node(_shown(vocabulary[leaf[depth - 1]]), places[leaf[: depth - 1]], leaf[:depth] == leaf))
+                label = segmentation.shown(vocabulary[leaf[depth - 1]]).replace("$", r"\$")
+                nodes.append(Node(label, places[leaf[: depth - 1]], leaf[:depth] == leaf))
     return Picture(
         "tree",
         title,
@@ -410,7 +411,3 @@ def _binned(label: str, values: list[int]) -> Curve:
 def _log10(value: int) -> float:
     """Return the logarithm of a whole number of any size."""
     return log10(value) if value > 0 else 0.0
-
-
-def _shown(spelled: bytes) -> str:
-    return spelled.decode(errors="backslashreplace").replace(" ", "␣").replace("\n", "⏎").replace("$", r"\$")
