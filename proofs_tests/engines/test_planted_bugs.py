@@ -79,11 +79,14 @@ def test_the_right_stub_has_the_exact_distribution_of_two_tokens() -> None:
     """Held by a chi-square of its own, which shares nothing with the sequential tests."""
     from scipy.stats import chisquare
 
-    from spec_math.engines.exact import first_tokens
+    from spec_math.engines.exact import next_tokens
     from spec_math.engines.pair import PairShape, tables
 
     pair = tables(PairShape(size=4, seed=4))
-    stub, law = Stub(pair), first_tokens(pair.target, (0,), 2)
+    stub, firsts = Stub(pair), range(4)
+    first, *after = (next_tokens(pair.target, [(0,)], [text])[0] for text in ((), *((x,) for x in firsts)))
+    law = {(x, y): first[x] * after[x][y] for x in firsts for y in firsts if x != pair.target.end}
+    law |= {(x,): first[x] for x in firsts if x == pair.target.end}
     answers = stub.ask([Request((0,), 2, {}, seed) for seed in range(8000)], 1)
     texts = list(law)
     counts = np.array([sum(answer.tokens == text for answer in answers) for text in texts])

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,9 +15,6 @@ import numpy as np
 
 from spec_math.arrays import Array
 from spec_math.engines.options import Text, processed
-
-MOST = 2_000_000
-"""Texts that are enumerated at most."""
 
 
 class Model(Protocol):
@@ -159,30 +155,6 @@ def model_of(folder: Path) -> Model:
 
     held = load_file(folder / "model.safetensors")
     return Table(held["first"], held["second"], json.loads(config.read_text(encoding="utf-8")).get("eos_token_id"))
-
-
-def first_tokens(model: Model, prompt: Text, n: int, options: Mapping[str, Any] | None = None) -> dict[Text, float]:
-    """Return the distribution of the first n tokens after a prompt: {text: probability}, by enumeration.
-
-    A text that meets the end token stops with it.
-
-    Raises:
-        ValueError: there are more than `MOST` texts.
-
-    >>> law = first_tokens(Table(np.zeros((3, 2)), np.zeros((3, 2)), 1), (), 2)
-    >>> law
-    {(0, 0): 0.25, (0, 1): 0.25, (1,): 0.5}
-    """
-    if model.size**n > MOST:
-        raise ValueError(f"{model.size}^{n} texts are more than {MOST:,}; ask for fewer tokens")
-    law: dict[Text, float] = {(): 1.0}
-    for _ in range(n):
-        going = [text for text in law if not text or text[-1] != model.end]
-        masses = next_tokens(model, [prompt] * len(going), going, options)
-        stopped = {text: mass for text, mass in law.items() if text and text[-1] == model.end}
-        grown = product(enumerate(going), range(model.size))
-        law = {(*text, x): law[text] * float(masses[i, x]) for (i, text), x in grown if masses[i, x] > 0} | stopped
-    return law
 
 
 def next_tokens(
