@@ -84,11 +84,12 @@ def _draws(dispatcher: Any) -> bool:
     return any(symbol in code for code in listed for symbol in _SYMBOLS)
 
 
-_DRAWING = {
+DRAWING = {
     *("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "poisson", "rand_like"),
     *("randn_like", "randint_like", "uniform_", "normal_", "random_", "exponential_", "bernoulli_", "cauchy_"),
     *("log_normal_", "geometric_", "dropout", "gumbel_softmax", "rrelu"),
 }
+"""Functions and methods of torch that draw, from generator= where they take it."""
 
 
 @contextmanager
@@ -103,7 +104,7 @@ def _torch(tape: Tape) -> Generator[None]:
         class Watching(overrides.TorchFunctionMode):
             def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 name = getattr(func, "__name__", "")
-                if name in _DRAWING or (kwargs and kwargs.get("generator") is not None):
+                if name in DRAWING or (kwargs and kwargs.get("generator") is not None):
                     tape.note(f"torch's {name}; follow it with torch_bridge.explore")
                 return func(*args, **(kwargs or {}))
 

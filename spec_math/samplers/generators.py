@@ -11,18 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from spec_math.pathwise.compiled import DRAWING
 from spec_math.samplers.words import parameters_of
 
 _BY_TYPE = {"Generator": "np.random.default_rng()", "Random": "random.Random()"}
 
 _IN_TWO_WAYS = {"triangular", "seed", "bytes", "randbytes", "randint", "sample"}
 """Methods that tell no kind: NumPy's old generators or the other kind have them too, with another meaning."""
-
-_TORCH_DRAWS = {
-    *("rand", "randn", "randint", "randperm", "multinomial", "bernoulli", "bernoulli_", "normal", "normal_"),
-    *("uniform_", "exponential_", "random_", "geometric_", "cauchy_", "log_normal_"),
-}
-"""Functions and methods of torch that take generator=."""
 
 _METHODS = {
     "np.random.default_rng()": {one for one in dir(np.random.Generator) if not one.startswith("_")} - _IN_TWO_WAYS,
@@ -78,7 +73,7 @@ def _used(fn: Callable[..., Any], name: str) -> set[str] | None:
 
     "generator=" stands for a generator that a draw of torch's takes.
     """
-    source, drawn = source_of(fn), rf"\.(?:{'|'.join(_TORCH_DRAWS)})\(.*\bgenerator=({name})\b"
+    source, drawn = source_of(fn), rf"\.(?:{'|'.join(DRAWING)})\(.*\bgenerator=({name})\b"
     used, given = re.findall(rf"\b{name}\.(\w+)\(", source), re.findall(drawn, source)
     others = len(re.findall(rf"\b{name}\b", source)) - len(used) - len(given)
     return {*used, *(["generator="] if given else [])} if others == 1 else None  # the parameter itself
