@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from proofs_tests.block_level import blocks_oracle as oracle
+from proofs_tests.block_level.given_rows import GivenRows
 from spec_math import array_coin
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import array_namespace, exact
 from spec_math.block_level import tree_rules
-from spec_math.block_level.batch.array_tree import ArrayTree, GivenRows, emitted
+from spec_math.block_level.batch.array_tree import ArrayTree, emitted
 from spec_math.field import chain_kernel
 
 END = 0

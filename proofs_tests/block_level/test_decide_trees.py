@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from proofs_tests.block_level import tree_batches
+from proofs_tests.block_level.given_rows import GivenRows
 from proofs_tests.block_level.tree_batches import Batch, batch, parent_arrays
 from proofs_tests.block_level.tree_shapes import floats, shapes
 from proofs_tests.token_level.replayed_rows import Watching
@@ -18,7 +19,7 @@ from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import exact
 from spec_math.block_level import tree_rules
 from spec_math.block_level.batch import array_tree
-from spec_math.block_level.batch.array_tree import ArrayTree, GivenRows
+from spec_math.block_level.batch.array_tree import ArrayTree
 from spec_math.block_level.tree_rules import TreeRule
 
 FORMS = [rule for rule in tree_rules.TREE_RULES if rule.decide is not None]

@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from proofs_tests.block_level import tree_batches  # noqa: E402
+from proofs_tests.block_level.given_rows import GivenRows  # noqa: E402
 from proofs_tests.block_level.tree_batches import Batch, batch  # noqa: E402
 from proofs_tests.block_level.tree_shapes import floats, shapes  # noqa: E402
 from proofs_tests.token_level.replayed_rows import Watching  # noqa: E402
@@ -17,7 +18,7 @@ from proofs_tests.torch_bridge.no_wait import NoWait  # noqa: E402
 from spec_math.array_coin import ArrayCoin  # noqa: E402
 from spec_math.block_level import tree_rules  # noqa: E402
 from spec_math.block_level.batch import array_tree  # noqa: E402
-from spec_math.block_level.batch.array_tree import ArrayTree, GivenRows  # noqa: E402
+from spec_math.block_level.batch.array_tree import ArrayTree  # noqa: E402
 from spec_math.block_level.tree_rules import TreeRule  # noqa: E402
 
 rules = pytest.mark.parametrize(

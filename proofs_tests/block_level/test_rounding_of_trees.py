@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from proofs_tests.block_level import tree_batches
+from proofs_tests.block_level.given_rows import GivenRows
 from proofs_tests.block_level.rounding_bounds import block_bound, multi_path_bound
 from proofs_tests.block_level.tree_batches import Batch, batch, chains, noisy
 from proofs_tests.block_level.tree_shapes import shapes
@@ -17,7 +18,7 @@ from proofs_tests.token_level.replayed_rows import Watching
 from spec_math.array_coin import ArrayCoin
 from spec_math.block_level import tree_rules
 from spec_math.block_level.batch import array_tree
-from spec_math.block_level.batch.array_tree import ArrayTree, GivenRows
+from spec_math.block_level.batch.array_tree import ArrayTree
 from spec_math.block_level.tree_rules import TreeRule
 
 pytestmark = pytest.mark.usefixtures("coarse_grid")

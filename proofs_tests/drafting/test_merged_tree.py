@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from proofs_tests.block_level import tree_batches
+from proofs_tests.block_level.given_rows import GivenRows
 from proofs_tests.block_level.models import Rows
 from proofs_tests.block_level.tree_batches import Batch
 from proofs_tests.drafting.merged_trees import END, drafted, replayed
@@ -18,7 +19,7 @@ from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import exact
 from spec_math.block_level import chain, traversal, tree_rules
 from spec_math.block_level.batch import array_tree
-from spec_math.block_level.batch.array_tree import ArrayTree, GivenRows
+from spec_math.block_level.batch.array_tree import ArrayTree
 from spec_math.block_level.tree_rules import TREE_RULES, TreeRule
 from spec_math.chance import Coin
 from spec_math.drafting.merged import decide_merged_tree, models, placed_path

@@ -175,11 +175,12 @@ def decide_merged_tree(
     draft's rows [B, D] are about, −1 for none. `tree.tokens` are indices of those rows, `tree.end` is the target's.
     The coins are those of the rule; one more says which token follows where it is one that the draft lacks.
 
+    >>> from types import SimpleNamespace
     >>> from spec_math.arrays import exact
-    >>> from spec_math.block_level.batch.array_tree import GivenRows
     >>> from spec_math.block_level.tree_rules import TOKEN_BY_TOKEN
     >>> import numpy as np
-    >>> laws = GivenRows(exact([[["1/4", "3/4", 0], [0, 0, 1]]]), exact([[["1/2", "1/2"], [1, 0]]]))
+    >>> targets, drafts = exact([["1/4", "3/4", 0], [0, 0, 1]]), exact([["1/2", "1/2"], [1, 0]])
+    >>> laws = SimpleNamespace(target=lambda slot: targets[slot], draft=lambda slot, without: drafts[slot])
     >>> tree, coin = ArrayTree(np.array([[0]]), np.array([[-1]]), depth=1, width=1), ArrayCoin(exact([[0, 0, 0]]))
     >>> decide_merged_tree(TOKEN_BY_TOKEN.decide, coin, tree, laws, np.array([1, 0]))[1]
     Walked(nodes=array([[0]]), follows=array([2]))
@@ -215,9 +216,9 @@ def placed_tree(tree: ArrayTree, places: Array) -> ArrayTree:
 class MergedRows:
     """The rows of a batch of trees with the target's tokens that the draft lacks as one: targets and drafts [B, D + 1].
 
-    >>> from spec_math.block_level.batch.array_tree import GivenRows
+    >>> from types import SimpleNamespace
     >>> import numpy as np
-    >>> rows = GivenRows(np.array([[[0.25, 0.25, 0.5]]]), np.array([[[1.0]]]))
+    >>> rows = SimpleNamespace(target=lambda slot: np.array([[0.25, 0.25, 0.5]])[slot])
     >>> MergedRows(rows, np.array([2]), lambda masses: masses.sum(-1)).target(np.array([0])).tolist()
     [[0.5, 0.5]]
     """

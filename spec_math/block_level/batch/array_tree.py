@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from spec_math.arrays import Array, array_namespace, is_exact, ones_like, zeros_like
-from spec_math.token_level.batch.drafts import without_tokens
 
 
 class Rows(Protocol):
@@ -35,23 +34,6 @@ class Walked(NamedTuple):
 
     nodes: Array
     follows: Array
-
-
-@dataclass(frozen=True, eq=False)
-class GivenRows:
-    """Rows that are held: targets and drafts [B, N + 1, V], the root's row first."""
-
-    targets: Array
-    drafts: Array
-
-    def target(self, slot: Array) -> Array:
-        """Return the target's masses [B, V] at the slots [B]."""
-        return self.targets[places(slot, len(slot)), slot]
-
-    def draft(self, slot: Array, without: Array | None = None) -> Array:
-        """Return the draft's masses [B, V] at the slots [B], 0 on the tokens [B, m]."""
-        rows = self.drafts[places(slot, len(slot)), slot]
-        return rows if without is None else without_tokens(rows, without)
 
 
 @dataclass(frozen=True, eq=False)
