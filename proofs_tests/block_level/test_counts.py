@@ -28,7 +28,7 @@ CASES: list[tuple[str, Callable[[], Any]]] = [
     ("lookahead", partial(expected, model, model, (), 0, 2)),
     ("lookahead", lambda: stochastic_beam.grow(None, LAWS, 0, 2)),  # type: ignore[arg-type]
     ("k", lambda: stochastic_beam.grow(None, LAWS, 2, 0)),  # type: ignore[arg-type]
-    ("lookahead", lambda: stochastic_beam.sampled(None, 0, 2, np.random.default_rng(0))),  # type: ignore[arg-type]
+    ("lookahead", lambda: stochastic_beam.sampled(None, 0, (2,), np.random.default_rng(0))),  # type: ignore[arg-type]
     ("length", lambda: jacobi.generate(None, model, (), 0, 1)),  # type: ignore[arg-type]
     ("lookahead", lambda: jacobi.generate(None, model, (), 1, 0)),  # type: ignore[arg-type]
     ("stem", partial(delayed.checked, (-1, 1))),

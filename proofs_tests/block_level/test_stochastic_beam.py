@@ -53,12 +53,13 @@ def test_a_stochastic_beam_is_lossless_over_two_rounds(verifier: Any, models: tu
     assert verdict, str(verdict)
 
 
-def rows(first: list[Any], after: list[list[Any]]) -> Any:
+def rows(first: list[Any], after: list[list[Any]], end: int | None = None, number: Any = Fraction) -> Any:
     laws = [exact(first), *(exact(row) for row in after)]
 
     def model(prefix: tuple[int, ...]) -> Any:
-        return laws[prefix[0] + 1 if len(prefix) == 1 else 0]
+        return laws[prefix[0] + 1 if len(prefix) == 1 else 0].astype(object if number is Fraction else number)
 
+    model.end = end  # type: ignore[attr-defined]
     return model
 
 
@@ -77,13 +78,16 @@ def test_how_many_children_a_node_has_tells_nothing_of_what_matters(verifier: An
 
 def raced(draft: Any, lookahead: int, k: int) -> dict[frozenset[tuple[int, ...]], Fraction]:
     """The law of the beam's set of prefixes, by all orders in which whole sequences may ring."""
-    sequences = [((), Fraction(1))]
+    sequences: list[tuple[tuple[int, ...], Fraction]] = [((), Fraction(1))]
     for _ in range(lookahead):
         sequences = [
-            ((*path, token), mass * share)
+            longer
             for path, mass in sequences
-            for token, share in enumerate(draft(path))
-            if share
+            for longer in (
+                [(path, mass)]
+                if draft.end in path
+                else [((*path, token), mass * share) for token, share in enumerate(draft(path)) if share]
+            )
         ]
     found: dict[frozenset[tuple[int, ...]], Fraction] = {}
     for order in permutations(sequences):
@@ -101,25 +105,36 @@ def paths(tree: tuple[Node, ...], above: tuple[int, ...] = ()) -> set[tuple[int,
     return {found for node in tree for found in ({(*above, node.token)} | paths(node.children, (*above, node.token)))}
 
 
+ENDING = (["1/3", "1/6", "1/2"], [["1/4", "3/4", 0], ["3/5", "2/5", 0], [0, 0, 1]], 2)
+OPEN = (["1/3", "2/3"], [["1/4", "3/4"], ["3/5", "2/5"]], None)
+
+
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_the_beam_is_that_of_all_orders(k: int) -> None:
-    draft = rows(["1/3", "2/3"], [["1/4", "3/4"], ["3/5", "2/5"]])
+@pytest.mark.parametrize("given", [OPEN, ENDING])
+def test_the_beam_is_that_of_all_orders(given: Any, k: int) -> None:
+    """Of texts that go on, and of some that end after a token and keep their place."""
+    draft = rows(*given)
     laws = Conditionals(draft, draft, ())
     assert law(lambda coin: frozenset(paths(grow(coin, laws, 2, k)))) == raced(draft, 2, k)
 
 
-def test_the_beam_of_a_lazy_race_is_the_same() -> None:
-    """What is sampled level by level, against the exact law of the set of prefixes: each in its interval of 99.99 %."""
-    draft = rows(["1/3", "2/3"], [["1/4", "3/4"], ["3/5", "2/5"]])
-    rng, runs = np.random.default_rng(0), 3_000
-    laws = GatheredLaws(*(lambda prefix, model=draft: model(prefix).astype(float) for _ in range(2)), ())  # type: ignore[arg-type]
-    drawn = Counter(frozenset(paths(sampled(laws, 2, 2, rng))) for _ in range(runs))
-    wanted = raced(draft, 2, 2)
-    assert set(drawn) <= set(wanted)
-    for kept, mass in wanted.items():
-        hits = np.array([1.0] * drawn[kept] + [0.0] * (runs - drawn[kept]))
-        low, high = of_independent(rng.permutation(hits), 0, 1, 0.9999).interval
-        assert low <= float(mass) <= high, kept
+@pytest.mark.parametrize("given", [OPEN, ENDING])
+def test_the_beam_of_a_lazy_race_is_the_same(given: Any) -> None:
+    """What is sampled level by level, two widths at once, against the exact law of the set of prefixes.
+
+    Each in its interval of 99.99 %.
+    """
+    floats, runs = rows(*given, number=float), 3_000
+    laws, rng = GatheredLaws(floats, floats, ()), np.random.default_rng(0)
+    trees = [sampled(laws, 2, (2, 3), rng) for _ in range(runs)]
+    for k in (2, 3):
+        drawn = Counter(frozenset(paths(tree[k])) for tree in trees)
+        wanted = raced(rows(*given), 2, k)
+        assert set(drawn) <= set(wanted)
+        for kept, mass in wanted.items():
+            hits = np.array([1.0] * drawn[kept] + [0.0] * (runs - drawn[kept]))
+            low, high = of_independent(rng.permutation(hits), 0, 1, 0.9999).interval
+            assert low <= float(mass) <= high, kept
 
 
 @pytest.mark.parametrize("sharpness", [1.0, 8.0, 40.0])
@@ -133,10 +148,11 @@ def test_a_beam_of_sharp_drafts_rings_in_the_order_of_its_clocks(sharpness: floa
     draft /= draft.sum(axis=1, keepdims=True)
     known = GatheredLaws(*(lambda prefix: draft[prefix[-1] if prefix else 0] for _ in range(2)), ())  # type: ignore[arg-type]
     masses = (draft[0][:, None] * draft).ravel()
+    trees = [sampled(known, 2, (1, 2, 5, 40), rng) for _ in range(runs)]
     for k in (1, 2, 5, 40):
         counts: list[Counter[tuple[int, ...]]] = [Counter(), Counter()]
-        for _ in range(runs):
-            counts[0].update(paths(sampled(known, 2, k, rng)))
+        for tree in trees:
+            counts[0].update(paths(tree[k]))
             with np.errstate(divide="ignore"):
                 order = np.argsort(rng.exponential(size=36) / masses)[: int((masses > 0).sum())]
             pairs = [(int(place) // 6, int(place) % 6) for place in order]

@@ -20,6 +20,7 @@ from spec_math.block_level.likeliest_tree import as_tree
 from spec_math.block_level.tree import Node
 from spec_math.block_level.without_replacement import verify as verify
 from spec_math.chance import Coin
+from spec_math.kernels import kernel
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 
@@ -59,8 +60,9 @@ def grow(coin: Coin, laws: Conditionals, lookahead: int, k: int) -> tuple[Node, 
 
     The law: each sequence of `lookahead` tokens rings at an exponential time of rate d(sequence), so that they ring one
     after another as draws without replacement; a prefix rings with the first sequence that begins with it. The beam of
-    a level is its first k prefixes, and their parents are in the beam above, as they ring no later. Siblings are in
-    the order they ring: draws without replacement of the draft's law there. V^lookahead sequences.
+    a level is its first k prefixes, and their parents are in the beam above, as they ring no later; a sequence that
+    has ended keeps its place. Siblings are in the order they ring: draws without replacement of the draft's law there.
+    V^lookahead sequences.
 
     Raises:
         ValueError, TypeError: lookahead or k is not a positive integer.
@@ -72,8 +74,7 @@ def grow(coin: Coin, laws: Conditionals, lookahead: int, k: int) -> tuple[Node, 
     """
     lookahead, k = count(lookahead, "lookahead"), count(k)
     sequences, masses = _sequences(laws, lookahead)
-    levels = [{path[:size] for path in sequences if len(path) >= size} for size in range(1, lookahead + 1)]
-    wanted = [min(k, len(prefixes)) for prefixes in levels]
+    wanted = [min(k, len({path[:size] for path in sequences})) for size in range(1, lookahead + 1)]
     beams: list[list[Tokens]] = [[] for _ in range(lookahead)]
     left = np.array(masses, dtype=object if not isinstance(masses[0], float) else np.float64)
     while any(len(beam) < number for beam, number in zip(beams, wanted, strict=True)):
@@ -81,9 +82,13 @@ def grow(coin: Coin, laws: Conditionals, lookahead: int, k: int) -> tuple[Node, 
         left[drawn] = left[drawn] - left[drawn]
         path = sequences[drawn]
         for size, (beam, number) in enumerate(zip(beams, wanted, strict=True), 1):
-            if size <= len(path) and len(beam) < number and path[:size] not in beam:
+            if len(beam) < number and path[:size] not in beam:
                 beam.append(path[:size])
-    return as_tree([path for beam in beams for path in beam])
+    return _tree(beams, k)
+
+
+def _tree(beams: Sequence[Sequence[Tokens]], k: int) -> tuple[Node, ...]:
+    return as_tree([path for size, beam in enumerate(beams, 1) for path in beam[:k] if len(path) == size])
 
 
 def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int, k: int) -> Any:
@@ -100,26 +105,29 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
     )
 
 
-def sampled(laws: GatheredLaws, lookahead: int, k: int, rng: Any) -> tuple[Node, ...]:
-    """Draft the same tree on a large vocabulary, level by level, with a NumPy Generator.
+def sampled(laws: GatheredLaws, lookahead: int, ks: Sequence[int], rng: Any) -> dict[int, tuple[Node, ...]]:
+    """Draft the same tree on a large vocabulary, level by level, with a NumPy Generator: for several widths, one race.
 
     The law: a node of mass m rings with its first child, a draw of the draft's law there. When children of mass q have
     rung, of 1 in all, the next one rings after an exponential time of rate m (1 − q), and is a draw from the others. So
-    only children that ring before the beam is full are drawn. Float laws.
+    only children that ring before the widest beam is full are drawn. Float laws.
 
     Raises:
-        ValueError, TypeError: lookahead or k is not a positive integer; a law is not a probability distribution.
+        ValueError, TypeError: lookahead or a width is not a positive integer; a law is not a probability distribution.
     """
     beam: list[tuple[float, float, Tokens]] = [(0.0, 1.0, ())]
-    kept: list[Tokens] = []
+    beams: list[list[Tokens]] = []
+    widest = max(map(count, ks))
     for _ in range(count(lookahead, "lookahead")):
-        growing = [node for node in beam if not laws.ends(node[2])]
-        laws.gather([path for _, _, path in growing], "draft")
-        waiting: list[Any] = [(time, place, mass, path, None) for place, (time, mass, path) in enumerate(growing)]
+        laws.gather([path for _, _, path in beam if not laws.ends(path)], "draft")
+        waiting: list[Any] = [(time, place, mass, path, None) for place, (time, mass, path) in enumerate(beam)]
         heapify(waiting)
         beam = []
-        while waiting and len(beam) < count(k):
+        while waiting and len(beam) < widest:
             time, place, mass, path, held = heappop(waiting)
+            if laws.ends(path):
+                beam.append((time, mass, path))
+                continue
             # Some nodes of a beam have no child in the next.
             children = held or _Unrung(np.asarray(laws.draft(path), dtype=np.float64))
             token, own = children.ring(rng)
@@ -128,35 +136,36 @@ def sampled(laws: GatheredLaws, lookahead: int, k: int, rng: Any) -> tuple[Node,
                 rate = mass * children.left
                 later = time + rng.exponential() / rate if rate > 2.0**-1000 else inf
                 heappush(waiting, (later, place, mass, path, children))
-        kept += [path for _, _, path in beam]
-    return as_tree(kept)
+        beams.append([path for _, _, path in beam])
+    return {k: _tree(beams, k) for k in ks}
 
 
 class _Unrung:
     """The children of a node that have not rung, by the draft's masses [V]; `left` is what they have in all."""
 
     def __init__(self, masses: Array) -> None:
-        self._masses, self._sums, self._rung = masses, masses.cumsum(), set[int]()
-        self.left = float(self._sums[-1])
+        self._masses, self.left = masses, 1.0
 
     def ring(self, rng: Any) -> tuple[int, float]:
-        """Draw the next child and its mass: those that have rung are drawn again, or left out where they have most."""
-        if self.left < self._sums[-1] / 4:
-            self._masses = self._masses.copy()
-            self._masses[list(self._rung)] = 0.0
-            self._sums = self._masses.cumsum()
-        while True:
-            token = int(self._sums.searchsorted(rng.random() * self._sums[-1], "right"))
-            if token < len(self._sums) and token not in self._rung:
-                break
+        """Draw the next child and its mass."""
+        token = _drawn(self._masses, rng.random() * self.left)
         own = float(self._masses[token])
-        self._rung.add(token)
-        self.left -= own
-        if self.left < 2.0**-20:  # without the rounding of the difference
-            others = self._masses.copy()
-            others[list(self._rung)] = 0.0
-            self.left = float(others.sum())
+        self._masses = self._masses.copy()
+        self._masses[token] = 0.0
+        self.left = float(self._masses.sum())
         return token, own
+
+
+@kernel
+def _drawn(masses: Any, mark: float) -> int:
+    """Return the first place where the running sum of masses exceeds a mark, or the last that has a mass."""
+    last, total = 0, 0.0
+    for place in range(len(masses)):
+        if masses[place] > 0.0:
+            last, total = place, total + masses[place]
+        if total > mark:
+            break
+    return last
 
 
 def _sequences(laws: Conditionals, lookahead: int) -> tuple[list[Tokens], list[Any]]:

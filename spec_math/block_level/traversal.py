@@ -90,50 +90,74 @@ def after_rejection(target: Array, draft: Array, weight: Any) -> tuple[Array, An
 
 
 def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int, afresh: bool = False) -> list[Any]:
-    """Return a_1..a_L of a drafted tree, the chances that at least 1, 2, … tokens are accepted, as `given_drafts` does.
+    """Return a_1..a_L of a drafted tree, the chances that at least 1, 2, … tokens are accepted, over the coins.
 
     a_i is that of the tree's first i levels. With `afresh` it is that of recursive rejection: a child that passes its
     test is a root, of weight 1.
     """
     one = laws.target().sum() * 0 + 1
-    reject = _rejected if is_exact(laws.target()) else _fast_rejected
+    tested, met = KERNELS[is_exact(laws.target())]
+    nodes: list[tuple[int, int, Any, Any, Any]] = []
 
-    def below(path: Tokens, children: tuple[Node, ...], weight: Any) -> tuple[Array, Array]:
-        """Return the chances that anything from a node on is kept, and a node of the last level, by levels."""
-        kept = np.array([weight] * (lookahead - len(path) + 1))
-        reached = kept - kept
-        reached[0] = reached[0] if laws.ends(path) else weight
+    def visit(path: Tokens, children: tuple[Node, ...], parent: int, chance: Any) -> None:
+        place, weight, passed = len(nodes), one if afresh else chance, np.array([one] * len(children))
+        worth, left = weight - weight if laws.ends(path) else weight, weight
         if children:
-            wanted, d, free = weight * laws.target(path), laws.draft(path).copy(), reached[1:] + one
-            for place, child in enumerate(children):
-                left = d.sum() if place else one
-                chance = capped_ratio(wanted[child.token] * left, d[child.token])
-                some, last = below((*path, child.token), child.children, one if afresh else chance)
-                reached[1:] += free * (chance * last if afresh else last)
-                free = free * (1 - (chance if afresh else some))
-                weight = reject(wanted, d, left) if not afresh or place < len(children) - 1 else weight
-                d[child.token] = d[child.token] * 0
-            kept[1:] = 1 - free * (1 - weight)
-        return kept, reached
+            tokens = np.array([child.token for child in children])
+            left = tested(weight, laws.target(path), laws.draft(path), tokens, passed, len(tokens) - afresh)
+        nodes.append((parent, len(path), chance, left, worth))
+        for child, own in zip(children, passed.tolist(), strict=True):
+            visit((*path, child.token), child.children, place, own)
 
-    return below((), tree, one)[1][1:].tolist()
+    visit((), tree, 0, one)
+    found = np.array([one] * (lookahead + 1))
+    met(*(np.array(column) for column in zip(*nodes, strict=True)), afresh, found)
+    return found[1:].tolist()
 
 
-def _rejected(wanted: Any, draft: Any, left: Any) -> Any:
-    """Replace w t by that after a rejection, (w t − d)+ / Σ (d − w t)+, d = draft/left, and return its sum."""
-    gain = lost = left - left
-    for token in range(len(wanted)):
-        gap = wanted[token] - draft[token] / left
-        if gap > 0:
-            gain += gap
-        else:
-            lost -= gap
-        wanted[token] = gap if gap > 0 else left - left
-    if lost > 0:
-        wanted /= lost
-        return gain / lost
-    # Nothing is rejected: the weight is 1 and t = d.
-    return left / left
+def _met(parents: Any, depths: Any, passed: Any, left: Any, worth: Any, afresh: bool, found: Any) -> None:  # noqa: PLR0913
+    """Fill the chances that a node of level 1, 2, … is met, where nothing is drafted below it."""
+    for level in range(1, len(found)):
+        met = passed - passed
+        free = met + 1
+        for node in range(len(parents) - 1, 0, -1):
+            if depths[node] <= level:
+                inside, parent = depths[node] < level, parents[node]
+                reached = met[node] if inside else worth[node]
+                some = 1 - free[node] * (1 - left[node]) if inside and not afresh else passed[node]
+                met[parent] = (passed[node] * reached if afresh else reached) + (1 - some) * met[parent]
+                free[parent] *= 1 - some
+        found[level] = met[0]
 
 
-_fast_rejected = kernel(_rejected)
+def _tested(weight: Any, target: Any, draft: Any, tokens: Any, passed: Any, rejections: int) -> Any:
+    """Fill the chances that children pass, each after those before; return the weight after so many rejections.
+
+    w t becomes (w t − d)+ / Σ (d − w t)+, and d loses the child.
+    """
+    zero = weight - weight
+    one = zero + 1
+    wanted, left, scale = weight * target, draft.copy(), one
+    for place in range(len(tokens)):
+        token = tokens[place]
+        top = wanted[token] * scale
+        passed[place] = top / left[token] if top < left[token] else one
+        if place < rejections:
+            gain = lost = zero
+            for other in range(len(wanted)):
+                gap = wanted[other] * scale - left[other]
+                wanted[other] = gap if gap > zero else zero
+                gain += wanted[other]
+                lost += wanted[other] - gap
+            # Where nothing is rejected the weight is 1 and t = d.
+            weight, lost = (gain / lost, lost) if lost > zero else (one, one)
+            left[token] = zero
+            scale = left.sum() / lost
+    return weight
+
+
+KERNELS: dict[bool, tuple[Any, Any]] = {
+    True: (_tested, _met),
+    False: (kernel(_tested, fastmath={"reassoc", "nsz"}), kernel(_met)),
+}
+"""What tests the children of a node, and adds up over the tree: on Fractions, and compiled for floats."""

@@ -21,7 +21,6 @@ from spec_math.block_level.methods import (
     NOISE,
     PLANNED,
     UNIVER,
-    Method,
 )
 from spec_math.block_level.tree import inner
 from spec_math.studies.frontier import contenders
@@ -56,28 +55,22 @@ def every(budgets: Sequence[int]) -> list[Contender]:
     return sorted(fitting, key=lambda one: one.shape.nodes)
 
 
-def _own(keys: Mapping[Key, int], *methods: Method) -> dict[int, dict[Key, int]]:
-    """Return the keys of some methods with their levels, by their number of chains."""
-    own = {key: size for key, size in keys.items() if key.of in methods}
-    return {k: {key: size for key, size in own.items() if key.k == k} for k in sorted({key.k for key in own})}
-
-
 def beams(laws: GatheredLaws, stream: Stream, keys: Mapping[Key, int]) -> Rows:
     """Verify stochastic beams of width K by recursive rejection and by traversal, averaged over their coins."""
-    for k, own in _own(keys, BEAMS, BEAMS_TRAVERSED).items():
-        longest = max(own.values())
-        tree = stochastic_beam.sampled(laws, longest, k, stream(k))
-        laws.gather(inner(tree, ()))
-        for key in own:
-            yield key, traversal.chances(laws, tree, longest, afresh=key.of is BEAMS)
+    own = [key for key in keys if key.of in (BEAMS, BEAMS_TRAVERSED)]
+    longest = max((keys[key] for key in own), default=0)
+    # All widths are drawn together, so that each tree is the same whatever else is measured.
+    trees = stochastic_beam.sampled(laws, longest, contenders.KS, stream(0)) if own else {}
+    laws.gather([path for key in own for path in inner(trees[key.k], ())])
+    for key in own:
+        yield key, traversal.chances(laws, trees[key.k], longest, afresh=key.of is BEAMS)
 
 
 def noise(laws: GatheredLaws, stream: Stream, keys: Mapping[Key, int]) -> Rows:
     """Run shared noise for K chains: they go on as long as they agree with what is emitted, and only those race on."""
-    for k, own in _own(keys, NOISE).items():
-        rng = stream(k)
-        for key, lookahead in own.items():
-            alive, path, right = k, (), [0.0] * lookahead
+    for key, lookahead in keys.items():
+        if key.of is NOISE:
+            rng, alive, path, right = stream(key.k), key.k, (), [0.0] * lookahead
             for place in range(lookahead):
                 laws.gather([path])
                 clocks = rng.exponential(size=(alive, laws.size))

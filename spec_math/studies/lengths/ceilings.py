@@ -53,7 +53,7 @@ def raced(laws: GatheredLaws, text: Tokens, ks: tuple[int, ...]) -> FLOAT:
     The law: the beam of level i holds the k texts of i tokens that ring first, each at the rate of its mass. Those that
     leave `text` at one place and with one token are taken for one clock: they ring together no later than any of them,
     so that fewer rings are counted, and the chance to be among the first k only grows. So it does where groups of such
-    clocks ring as one, where light ones do not race, and those that end before i do not.
+    clocks ring as one, and where light ones do not race.
 
     >>> laws = GatheredLaws(lambda prefix: [0.5, 0.5], lambda prefix: [0.5, 0.5], ())
     >>> raced(laws, (0, 0, 0), (2,)).round(12).tolist()
@@ -65,7 +65,7 @@ def raced(laws: GatheredLaws, text: Tokens, ks: tuple[int, ...]) -> FLOAT:
     mass = 1.0
     for place, token in enumerate(text):
         draft = np.asarray(laws.draft(text[:place]), dtype=np.float64)
-        others = np.delete(draft, [token] if laws.end is None else [token, laws.end])
+        others = np.delete(draft, token)
         beside += [clock for clock in (mass * _grouped(others)).tolist() if clock > LIGHT]
         mass *= float(draft[token])
         cuts.append(len(beside))
