@@ -307,16 +307,18 @@ def _outside(draft: Any, above: Any, ks: Any, grid: Any, results: Any) -> None:
             counted = 1
             for m in range(len(ks)):
                 for j in range(counted, ks[m]):
+                    row = rung[j * lanes : (j + 1) * lanes]
                     for lane in range(lanes):
-                        few[lane] += rung[j * lanes + lane]
+                        few[lane] += row[lane]
                 counted = ks[m]
                 terms[:] = 0.0
                 rate = above[i]
                 for b in range(blocks):
                     if rate > _UNDERFLOWN:
                         break
+                    living, fewer_rang = alive[b * _NODES : (b + 1) * _NODES], few[b * _NODES : (b + 1) * _NODES]
                     for node in range(_NODES):
-                        terms[node] += rate * alive[b * _NODES + node] * few[b * _NODES + node]
+                        terms[node] += rate * living[node] * fewer_rang[node]
                     rate *= 2.0 if b else 1.0
                 results[m, i] = _product(terms, weights)
         if i < len(draft):
@@ -370,8 +372,9 @@ def _ring(q: Any, e: Any, rung: Any) -> None:
     """Add a token to the law of the number of rings: it has rung with chance q = 1 − e."""
     lanes = len(q)
     for row in range(len(rung) - lanes, 0, -lanes):
+        own, less = rung[row : row + lanes], rung[row - lanes : row]
         for lane in range(lanes):
-            rung[row + lane] = e[lane] * rung[row + lane] + q[lane] * rung[row - lanes + lane]
+            own[lane] = e[lane] * own[lane] + q[lane] * less[lane]
     for lane in range(lanes):
         rung[lane] *= e[lane]
 
@@ -403,14 +406,18 @@ def _exponentials(mass: float, nodes: Any, q: Any, e: Any) -> None:
         _series(mass, nodes[_NODES:], q[first - _NODES : first])
     else:
         _series(mass, nodes, q[:first])
-    for lane in range(first, lanes):
-        q[lane] = q[lane - _NODES] * (2.0 - q[lane - _NODES])
+    for block in range(first, lanes, _NODES):
+        half, double = q[block - _NODES : block], q[block : block + _NODES]
+        for node in range(_NODES):
+            double[node] = half[node] * (2.0 - half[node])
     while mass < 0.25 and first < lanes:
         mass, first = 2.0 * mass, first + _NODES
     for lane in range(first):
         e[lane] = 1.0 - q[lane]
-    for lane in range(first, lanes):
-        e[lane] = e[lane - _NODES] * e[lane - _NODES]
+    for block in range(first, lanes, _NODES):
+        half, double = e[block - _NODES : block], e[block : block + _NODES]
+        for node in range(_NODES):
+            double[node] = half[node] * half[node]
 
 
 @inner_kernel
