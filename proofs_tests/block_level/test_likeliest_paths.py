@@ -40,7 +40,7 @@ def in_order(rows: Any, depth: int, end: int | None) -> list[tuple[float, tuple[
 @pytest.mark.parametrize("nodes", [1, 3, 7, 40, 400])
 def test_paths_of_each_depth_are_the_first_of_all(nodes: int, end: int | None, even: bool) -> None:
     for rows in tables(even):
-        found = likeliest_of_depths(lambda path, rows=rows: rows[(0, *path)[-1]], nodes, DEPTHS, end)
+        found = likeliest_of_depths(lambda path, rows=rows: top(rows[(0, *path)[-1]], nodes, end), nodes, DEPTHS)
         for depth in DEPTHS:
             assert found[depth] == in_order(rows, depth, end)[:nodes]
 
@@ -66,18 +66,6 @@ def test_paths_of_many_tokens_are_those_of_one_search_a_depth() -> None:
     def masses(path: tuple[int, ...]) -> Any:
         return rows[sum(path) % 4]
 
-    found = likeliest_of_depths(masses, 64, (2, 4, 8))
+    found = likeliest_of_depths(lambda path: top(masses(path), 64, None), 64, (2, 4, 8))
     for depth, taken in found.items():
         assert [path for _, path in taken] == one_search(masses, 64, depth)
-
-
-def test_what_is_asked_for_was_announced() -> None:
-    told: list[tuple[int, ...]] = []
-    asked: list[tuple[int, ...]] = []
-
-    def masses(path: tuple[int, ...]) -> Any:
-        asked.append(path)
-        return np.array([0.5, 0.25, 0.25])
-
-    _ = likeliest_of_depths(masses, 20, (2, 3), None, told.extend)
-    assert set(asked) <= set(told) and len(told) == len(set(told)) < len(asked) + 7

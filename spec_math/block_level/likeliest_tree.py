@@ -40,7 +40,7 @@ def likeliest(masses: Masses, nodes: int, depth: int, end: int | None = None) ->
 
 def likeliest_paths(masses: Masses, nodes: int, depth: int, end: int | None = None) -> list[Tokens]:
     """Return those paths, the likeliest first: the first n of them are the tree of n nodes."""
-    return [path for _, path in likeliest_of_depths(masses, nodes, (depth,), end)[depth]]
+    return [path for _, path in likeliest_of_depths(lambda path: top(masses(path), nodes, end), nodes, (depth,))[depth]]
 
 
 def beam(masses: Masses, nodes: int, depth: int, width: int, end: int | None = None) -> tuple[Node, ...]:
@@ -168,52 +168,32 @@ def first_places(keys: Array, number: int) -> Array:
     return places[np.argsort(keys[places], kind="stable")][:number]
 
 
-AHEAD = 6
-"""How many of the paths that stand next are looked up together with the one that is needed."""
-
-Ranked = dict[int, list[tuple[Any, Tokens]]]
-"""For each depth the likeliest paths of at most so many tokens with their masses, the likeliest first."""
-
-
 def likeliest_of_depths(
-    masses: Masses,
-    nodes: int,
-    depths: Sequence[int],
-    end: int | None = None,
-    soon: Callable[[list[Tokens]], None] | None = None,
-) -> Ranked:
-    """Return for each depth the paths of `likeliest_paths` with their masses.
+    ranked: Callable[[Tokens], Sequence[tuple[int, Any]]], nodes: int, depths: Sequence[int]
+) -> dict[int, list[tuple[Any, Tokens]]]:
+    """Return for each depth the paths of `likeliest_paths` with their masses, the likeliest first.
+
+    `ranked` returns the `top` tokens after a path, at least `nodes` of them where there are so many.
 
     The law: paths are met in one order, the likeliest first, for every limit of depth, and each limit takes those that
     are short enough until it has `nodes`. Under a limit nothing below the `nodes`-th largest mass that was offered so
-    far can be taken, so that no such path is kept. `soon` is told which paths are about to be asked for.
+    far can be taken, so that no such path is kept.
 
     Raises:
         TypeError, ValueError: nodes or a depth is not a positive integer.
     """
     nodes, limits = count(nodes, "nodes"), sorted({count(depth, "depth") for depth in depths})
-    kept: Ranked = {limit: [] for limit in limits}
+    kept: dict[int, list[tuple[Any, Tokens]]] = {limit: [] for limit in limits}
     largest: dict[int, list[Any]] = {limit: [] for limit in limits}
     heap: list[tuple[Any, int, Tokens]] = []
-    asked: set[Tokens] = set()
 
     def offer(path: Tokens, mass: Any) -> None:
         under = [limit for limit in limits if limit > len(path) and len(kept[limit]) < nodes]
-        if not under:
-            return
-        if soon is not None and path not in asked:
-            next_ones = [other for _, length, other in heap[:AHEAD] if length < limits[-1]]
-            told = [one for one in (path, *next_ones) if one not in asked]
-            asked.update(told)
-            soon(told)
-        row = mass * np.asarray(masses(path))
-        # The limit that has the fewest paths to choose from has the lowest bar.
-        bars = largest[under[0]]
-        bar = bars[0] if len(bars) == nodes else 0
-        places = _at_least(row, bar, nodes + 1)
-        for token, value in zip(places.tolist(), row[places].tolist(), strict=True):
-            if token == end or value <= 0:
-                continue
+        for token, share in ranked(path) if under else ():
+            # The limit that has the fewest paths to choose from has the lowest bar.
+            value, bars = mass * share, largest[under[0]]
+            if len(bars) == nodes and value < bars[0]:
+                break
             heappush(heap, (-value, len(path) + 1, (*path, token)))
             for limit in under:
                 heappush(largest[limit], value)
@@ -228,11 +208,3 @@ def likeliest_of_depths(
                 kept[limit].append((-negative, path))
         offer(path, -negative)
     return kept
-
-
-def _at_least(row: Any, bar: Any, most: int) -> Array:
-    """Return the places of what is at least a bar, the `most` largest where there are more, the lowest among equals."""
-    places = np.flatnonzero(row >= bar) if bar > 0 else np.arange(len(row))
-    if len(places) > most:
-        places = np.sort(places[first_places(-row[places], most)])
-    return places

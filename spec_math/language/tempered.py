@@ -47,10 +47,13 @@ class KeptRows:
         """
         return self.rows_after([check_prefix(prefix, self.size, self.end)])[0]
 
+    def context(self, prefix: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the last order − 1 tokens, that the law hangs on; fewer stand at the start of a text."""
+        return prefix[max(0, len(prefix) - self.order + 1) :]
+
     def rows_after(self, prefixes: Sequence[tuple[int, ...]]) -> list[FLOAT]:
         """Return the laws [V] after many prefixes."""
-        # Of at most order − 1 tokens; a shorter one stands at the start of a text.
-        seen = [prefix[max(0, len(prefix) - self.order + 1) :] for prefix in prefixes]
+        seen = [self.context(prefix) for prefix in prefixes]
         kept = self._kept
         missing = [one for one in dict.fromkeys(seen) if one not in kept]
         if missing:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,13 +72,20 @@ class Trees:
         prefixes = regime.models.prefixes
         drawn = np.random.default_rng([seed, 5]).integers(len(prefixes), size=RATED)
         rates = _rates(regime, [prefixes[int(place)] for place in drawn], self.most)
-        self.static = likeliest_of_depths(lambda _: rates, self.most, DEPTHS)
+        self.static = likeliest_of_depths(lambda _: top(rates, self.most, None), self.most, DEPTHS)
+        draft: Any = regime.models.draft
+
+        @lru_cache(4096)
+        def tops(context: Tokens) -> list[tuple[int, Any]]:
+            return top(draft.rows_after([context])[0], self.most, draft.end)
+
+        self._tops = tops
 
     def __call__(self, laws: GatheredLaws, _: Stream, keys: Iterable[Key]) -> Iterator[tuple[Key, FLOAT]]:
         """Yield what the target gives the drafter's trees and the static ones."""
         depths = sorted({key.stem for key in keys if key.of is CHOSEN})
         if depths:
-            chosen = self._likeliest(laws, "draft", depths)
+            chosen = likeliest_of_depths(partial(self._ranked, laws), self.most, depths)
             met = _reached(laws, [path for taken in chosen.values() for _, path in taken])
             yield from self._worth(CHOSEN, {depth: [met[path] for _, path in chosen[depth]] for depth in depths})
         ranked = {key.stem: self.static[key.stem] for key in keys if key.of is STATIC}
@@ -92,13 +99,16 @@ class Trees:
     ) -> dict[Key, FLOAT]:
         """Return the bounds of all kinds: of chosen trees the best under each budget and depth, in hindsight."""
         depths = sorted({key.stem for key in keys if key.of is TREES})
-        best = self._likeliest(laws, "target", depths) if depths else {}
+        best = likeliest_of_depths(lambda path: top(laws.target(path), self.most, laws.end), self.most, depths)
         own = self._worth(TREES, {depth: [mass for mass, _ in taken] for depth, taken in best.items()})
         return ceilings.along(laws, texts, keys, lookahead) | dict(own)
 
-    def _likeliest(self, laws: GatheredLaws, role: str, depths: Sequence[int]) -> dict[int, Any]:
-        law = laws.draft if role == "draft" else laws.target
-        return likeliest_of_depths(law, self.most, tuple(depths), laws.end, partial(laws.gather, role=role))
+    def _ranked(self, laws: GatheredLaws, path: Tokens) -> list[tuple[int, Any]]:
+        """Return the draft's likeliest tokens after a path; those of an n-gram model are kept by its context."""
+        draft = laws.models[1]
+        if isinstance(draft, KeptRows):
+            return self._tops(draft.context(laws.prefix + path))
+        return top(laws.draft(path), self.most, laws.end)
 
     def _worth(self, of: Method | Drafts, worths: dict[int, list[float]]) -> Iterator[tuple[Key, FLOAT]]:
         for depth, masses in worths.items():
