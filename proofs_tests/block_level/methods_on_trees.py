@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spec_math.block_level import block, chain, length, optimum, planned_tree, traversal, without_replacement
+from spec_math.block_level import block, chain, length, optimum, planned_tree, traversal, univer, without_replacement
 from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.lengths.given_drafts import AlongTree, favourite_first, in_turn, planned, walked
 from spec_math.block_level.methods import CHAINS, METHODS
 from spec_math.block_level.optimum import OptimalLength
 from spec_math.block_level.selected_chain import SelectedModel
@@ -45,11 +46,22 @@ def of_trees(
     planned = SelectedModel(laws, selected)
     tokens = {
         "recursive rejection at every node": without_replacement.expected(*models, widths),
-        "traversal": length.expected(
-            lambda coin, start: traversal.generate(coin, *models[:2], start, widths), models[2]
-        ),
+        "traversal": by_traversal(*models, widths),
         "optimal plan at every node": chain.expected(target_model, planned, models[2], len(widths)),
         "optimal plan at every node, as a block": block.expected(target_model, planned, models[2], len(widths)),
         "planned tree": planned_tree.expected(*models, widths),
     }
     return tokens, optimum.tokens_per_call_of_tree(*models, widths)
+
+
+def by_traversal(target: Model, draft: Model, _: Any, widths: Sequence[int]) -> Any:
+    return length.expected(lambda coin, start: traversal.generate(coin, target, draft, start, tuple(widths)), ())
+
+
+RULES: dict[str, tuple[AlongTree, Any]] = {
+    "recursive rejection": (walked(in_turn, afresh=True), without_replacement.expected),
+    "traversal": (walked(in_turn), by_traversal),
+    "UniVer": (walked(favourite_first), univer.expected),
+    "planned tree": (planned, planned_tree.expected),
+}
+"""Verifiers of trees of distinct siblings: the function of a text, and the exact expectation for some widths."""

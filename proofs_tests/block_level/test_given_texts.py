@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proofs_tests.block_level.methods_on_trees import RULES
 from proofs_tests.block_level.models import model_pairs, weighted
 from spec_math.arrays import Array
-from spec_math.block_level import length, planned_tree, traversal, univer, without_replacement
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.lengths.given_drafts import AlongTree, favourite_first, in_turn, planned, walked
+from spec_math.block_level.lengths.given_drafts import AlongTree
 from spec_math.block_level.methods import (
     BRANCHED_PLAN,
     BRANCHED_REJECTION,
@@ -29,21 +29,8 @@ from spec_math.block_level.methods import (
     named,
 )
 from spec_math.chance import law
-from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 from spec_math.token_level import plan
-
-
-def by_traversal(target: Model, draft: Model, _: Any, widths: Sequence[int]) -> Any:
-    return length.expected(lambda coin, start: traversal.generate(coin, target, draft, start, tuple(widths)), ())
-
-
-RULES: dict[str, tuple[AlongTree, Any]] = {
-    "recursive rejection": (walked(in_turn, afresh=True), without_replacement.expected),
-    "traversal": (walked(in_turn), by_traversal),
-    "UniVer": (walked(favourite_first), univer.expected),
-    "planned tree": (planned, planned_tree.expected),
-}
 
 
 def every_text(writer: Any, ends: Any, levels: int) -> dict[Tokens, Fraction]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proofs_tests.block_level.estimators import against_exact
+from proofs_tests.block_level.estimators import against_exact, trees_against_exact
 from proofs_tests.block_level.models import Rows
 from spec_math.arrays import exact
 from spec_math.block_level.lengths import recorded_text
@@ -178,6 +178,7 @@ def test_drawn_texts_have_the_exact_mean() -> None:
 def test_estimates_along_texts_have_the_exact_mean() -> None:
     """The small table of `proofs_tests.block_level.estimators`, with fewer samples."""
     gaps = [(name, found.gap(value)) for name, value, found in against_exact(300)]
+    gaps += [(name, one.gap(value)) for name, value, *both in trees_against_exact(300) for one in both]
     assert [gap for gap in gaps if abs(gap[1]) > 4] == []
 
 

@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 
 from proofs_tests.coverage import limit
-from proofs_tests.studies.coverage import counted, narrow, of_command, of_documents, peeking
+from proofs_tests.studies.coverage import counted, narrow, of_command, of_documents, peeking, without_margin
 from spec_math.sequential import decision
 from spec_math.sequential.decision import Candidate, Decision, Terms, interval, race
 
 RUNS = 12
 
 
-@pytest.mark.parametrize("of", [of_command, of_documents])
+@pytest.mark.parametrize("of", [of_command, of_documents, without_margin])
 def test_a_race_misses_no_more_than_it_says(of: Any) -> None:
     told = counted(of, "mixed", RUNS)
     assert told["runs"] == RUNS
+    assert (told["take"] > 0) is (of is without_margin)
     kinds = ("levels", "differences", "shares", "wrong decisions")
     assert not [kind for kind in kinds if told[kind] > limit(RUNS, 0.01)]
 
