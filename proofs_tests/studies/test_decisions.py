@@ -145,3 +145,12 @@ def test_a_bound_is_corrected_by_the_taken_one_as_its_candidate_is() -> None:
     found = Decision(two, Terms(400), [lead, rises], [lead, rises[:16]])
     assert (found.mean(1, bound=True).value, round(found.level(1).value, 6)) == (0.25, 0.442)
     assert round(found.level(1, bound=True).value, 6) == 0.442
+
+
+def test_a_bound_is_no_lower_than_its_candidate() -> None:
+    """The candidate rises on units that its bound has not, and the taken one does not."""
+    rises = np.where(np.arange(400) < 16, 0.25, 0.45)
+    found = Decision([Candidate("A", 0, 1), Candidate("B", 0, 1)], Terms(400), [np.full(400, 0.5), rises], [rises] * 2)
+    found.bounds[1] = rises[:16]
+    assert found.mean(1, bound=True).value < found.level(1).value == found.level(1, bound=True).value
+    assert found.mean(1, bound=True).low < found.level(1).low == found.level(1, bound=True).low  # type: ignore[operator]

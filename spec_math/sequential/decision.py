@@ -39,7 +39,7 @@ ROUNDING = 2.0**-20
 
 STATEMENTS = 14
 """One-sided statements of each candidate: 4 of the decision, 2 ends of its mean, bound, and share each, or of its
-difference to another one, and 2 ends of both differences to the taken one."""
+difference to another one, and 2 ends of its difference to the taken one and of its bound's difference to itself."""
 
 
 class Candidate(NamedTuple):
@@ -141,14 +141,19 @@ class Decision:
         return self.mean(self.taken)
 
     def level(self, place: int, bound: bool = False) -> Mean:
-        """Return a candidate's mean, or that of its bounds, corrected by the taken one's beyond the units of both."""
+        """Return a candidate's mean corrected by the taken one's beyond the units of both, or its bound's by its own.
+
+        A bound is no less than its candidate.
+        """
         own = self.mean(place, bound)
         if place != self.taken or bound:
-            apart = self.difference(place, self.taken, bound)
-            both = self.lead + apart
-            low, high = max(own.interval[0], both.interval[0]), min(own.interval[1], both.interval[1])
+            base, other = (self.level(place), place) if bound else (self.lead, self.taken)
+            apart = self.difference(place, other, bound)
+            both, floor = base + apart, base if bound else own
+            low = max(own.interval[0], both.interval[0], floor.interval[0])
+            high, value = min(own.interval[1], both.interval[1]), max(both.value, base.value) if bound else both.value
             if own.samples and apart.samples and low <= high:
-                own = replace(own, value=min(max(both.value, low), high), low=low, high=high)
+                own = replace(own, value=min(max(value, low), high), low=low, high=high)
         return own
 
     def share(self, place: int) -> Mean | None:
@@ -157,7 +162,8 @@ class Decision:
         if not both:
             return None
         values, bounds = self.values[place][:both], self.bounds[place][:both]
-        return self._stated(interval(values, one.least, one.most, bounds, chance=self.chance)).between(0, 1)
+        found = self._stated(interval(values, one.least, one.most, bounds, chance=self.chance)).between(0, 1)
+        return replace(found, value=min(found.value, 1.0)) if found.value < 1 + 2.0**-40 else found
 
     def difference(self, place: int, other: int, bound: bool = False) -> Mean:
         """Return the mean difference of a candidate, or of its bounds, to another on the units of both."""
