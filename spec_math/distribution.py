@@ -228,9 +228,9 @@ def heated_law(x: Array, value: Any) -> Array:
             raise ValueError(f"an exact temperature needs 1/T to be a whole number; T = {value} gives {inverse}")
         powers = x ** int(inverse)
     else:
-        # Divided by the largest mass first, so that no power underflows as a whole row.
+        # Divided by the largest mass first, so that no power underflows as a whole row, and no sum is 0.
         powers = xp.pow(x / xp.max(x, axis=-1, keepdims=True), 1 / float(value))
-    return normalised(powers, x)
+    return powers / xp.sum(powers, axis=-1, keepdims=True)
 
 
 def top_k(masses: Any, k: int) -> Array:

@@ -53,7 +53,7 @@ def test_a_wrong_candidate_is_taken_no_more_often_than_stated() -> None:
 def test_peeking_and_a_wrong_range_are_caught(control: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: the same count rejects bets beyond the range, and a normal limit that is looked at repeatedly."""
     monkeypatch.setattr(decision, "log_wealth", control)
-    monkeypatch.setattr(decision, "STATEMENTS", 1)
+    monkeypatch.setattr(decision, "DECIDING", 1)
     assert wrong(200)["wrong"] > 5
 
 
@@ -131,7 +131,7 @@ def test_what_stands_beside_a_race_is_measured_for_the_table_alone() -> None:
         return rows[units][:, places]
 
     found = race(three, measure, Terms(900))
-    assert (found.taken, found.outcome, len(found.values[2])) == (0, "take", 0)
+    assert (found.taken, found.outcome in ("take", "equivalent"), len(found.values[2])) == (0, True, 0)
     found.complete(measure, 40, 500)
     assert [len(values) for values in found.values][::2] == [500, 40]
     assert found.level(2).value == 2.0
@@ -144,7 +144,7 @@ def test_a_bound_is_corrected_by_the_taken_one_as_its_candidate_is() -> None:
     lead = np.where(np.arange(400) < 16, 0.3, 0.5)
     found = Decision(two, Terms(400), [lead, rises], [lead, rises[:16]])
     assert (found.mean(1, bound=True).value, round(found.level(1).value, 6)) == (0.25, 0.442)
-    assert round(found.level(1, bound=True).value, 6) == 0.442
+    assert round(found.bound(1, found.level(1)).value, 6) == 0.442
 
 
 def test_a_bound_is_no_lower_than_its_candidate() -> None:
@@ -152,5 +152,5 @@ def test_a_bound_is_no_lower_than_its_candidate() -> None:
     rises = np.where(np.arange(400) < 16, 0.25, 0.45)
     found = Decision([Candidate("A", 0, 1), Candidate("B", 0, 1)], Terms(400), [np.full(400, 0.5), rises], [rises] * 2)
     found.bounds[1] = rises[:16]
-    assert found.mean(1, bound=True).value < found.level(1).value == found.level(1, bound=True).value
-    assert found.mean(1, bound=True).low < found.level(1).low == found.level(1, bound=True).low  # type: ignore[operator]
+    assert found.mean(1, bound=True).value < found.level(1).value == found.bound(1, found.level(1)).value
+    assert found.mean(1, bound=True).low < found.level(1).low == found.bound(1, found.level(1)).low  # type: ignore[operator]

@@ -37,9 +37,10 @@ HALVINGS = 16
 ROUNDING = 2.0**-20
 """More than a log wealth is off by."""
 
-STATEMENTS = 14
-"""One-sided statements of each candidate: 4 of the decision, 2 ends of its mean, bound, and share each, or of its
-difference to another one, and 2 ends of its difference to the taken one and of its bound's difference to itself."""
+DECISIVE, DECIDING, STATED = 0.75, 4, 10
+"""The share of the allowed error that the decision has. One-sided statements of each candidate: those of the decision;
+and those of intervals, 2 ends of its mean, bound, and share each, or of its difference to another one, and 2 ends of
+its difference to the taken one and of its bound's difference to itself."""
 
 
 class Candidate(NamedTuple):
@@ -106,9 +107,8 @@ class Decision:
     those that are not shown to be slower. `values` and `bounds`: for each candidate those on the first units. `more`:
     about how many more units would decide.
 
-    The decision and all its intervals hold together with the stated confidence, which is shared out equally among
-    `STATEMENTS` for each candidate. The decision is wrong only where the best candidate is beaten in one of its own
-    pairs, so that pairs without it need no share.
+    The decision and all its intervals hold together with the stated confidence. The decision is wrong only where the
+    best candidate is beaten in one of its own pairs, so that pairs without it need no share.
     """
 
     candidates: Sequence[Candidate]
@@ -122,8 +122,13 @@ class Decision:
 
     @property
     def chance(self) -> float:
-        """The chance that each one-sided statement fails, at most."""
-        return (1 - self.terms.confidence) / (STATEMENTS * len(self.candidates))
+        """The chance that each end of an interval fails, at most."""
+        return (1 - DECISIVE) * (1 - self.terms.confidence) / (STATED * len(self.candidates))
+
+    @property
+    def bar(self) -> float:
+        """The log wealth at which a pair is decided."""
+        return log(DECIDING * len(self.candidates) / (DECISIVE * (1 - self.terms.confidence)))
 
     def mean(self, place: int, bound: bool = False) -> Mean:
         """Return the mean of a candidate's values, or of its bounds, with its interval.
@@ -140,21 +145,18 @@ class Decision:
         """The mean of the taken candidate."""
         return self.mean(self.taken)
 
-    def level(self, place: int, bound: bool = False) -> Mean:
-        """Return a candidate's mean corrected by the taken one's beyond the units of both, or its bound's by its own.
+    def level(self, place: int) -> Mean:
+        """Return a candidate's mean, corrected by the taken one's beyond the units of both."""
+        if place == self.taken:
+            return self.lead
+        return _corrected(self.mean(place), self.lead, self.difference(place, self.taken))
 
-        A bound is no less than its candidate.
-        """
-        own = self.mean(place, bound)
-        if place != self.taken or bound:
-            base, other = (self.level(place), place) if bound else (self.lead, self.taken)
-            apart = self.difference(place, other, bound)
-            both, floor = base + apart, base if bound else own
-            low = max(own.interval[0], both.interval[0], floor.interval[0])
-            high, value = min(own.interval[1], both.interval[1]), max(both.value, base.value) if bound else both.value
-            if own.samples and apart.samples and low <= high:
-                own = replace(own, value=min(max(value, low), high), low=low, high=high)
-        return own
+    def bound(self, place: int, level: Mean) -> Mean:
+        """Return the mean of a candidate's bounds, corrected by the candidate's own level, and no less than that."""
+        own = self.mean(place, bound=True)
+        own = replace(own, low=min(max(own.interval[0], level.interval[0]), own.interval[1])) if own.samples else own
+        found = _corrected(own, level, self.difference(place, place, bound=True))
+        return replace(found, value=min(max(found.value, level.value), found.interval[1])) if found.samples else found
 
     def share(self, place: int) -> Mean | None:
         """Return the mean of a candidate over that of its bounds, on the same units; None where it has none."""
@@ -216,9 +218,18 @@ class Decision:
             (self.bounds[other], you.most - (1 + margin) * me.least),
         ):
             both = min(len(mine), len(theirs))
-            if both and log_wealth(mine[:both] - theirs[:both], worst) >= -log(self.chance):
+            if both and log_wealth(mine[:both] - theirs[:both], worst) >= self.bar:
                 return True
         return False
+
+
+def _corrected(own: Mean, base: Mean, apart: Mean) -> Mean:
+    """Return a mean as that of a base and of its difference to it, within the intervals of both."""
+    both = base + apart
+    low, high = max(own.interval[0], both.interval[0]), min(own.interval[1], both.interval[1])
+    if own.samples and apart.samples and low <= high:
+        return replace(own, value=min(max(both.value, low), high), low=low, high=high)
+    return own
 
 
 def log_wealth(gains: FLOAT, worst: float) -> float:
@@ -368,7 +379,7 @@ def _more(found: Decision, leader: int, other: int) -> int:
     mine, theirs = found.values[leader], found.values[other]
     if not len(theirs):
         theirs = found.bounds[other]
-    both, bar, needed = min(len(mine), len(theirs)), -log(found.chance), inf
+    both, bar, needed = min(len(mine), len(theirs)), found.bar, inf
     if not both:
         return FIRST
     for factor in (1.0, 1 + found.terms.margin):

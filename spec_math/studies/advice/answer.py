@@ -211,5 +211,5 @@ def picture(ordered: Sequence[Candidate], found: Sequence[Candidate], costs: Cos
         own = [one for one in found if (one.method, one.shape.k) == (best.method, best.shape.k)]
         lines.append(curve(f"{best.label}, K = {best.shape.k}", {one.shape.levels: one.faster(costs) for one in own}))
     title, axes = "The speed-up against the length of drafts", ("drafted tokens a chain", "times plain decoding")
-    caption = f"Each method has its best number K of chains. Bars are intervals. {costs}"
+    caption = f"Each method has its best number K of chains. Bars are intervals, each by itself. {costs}"
     return Picture("advice", title, caption, (Panel(tuple(lines), *axes, apart=True),))

@@ -273,10 +273,8 @@ class _Sampled:
             own.setdefault((method.drafts, k, size), []).append(place)
         found: dict[tuple[Drafts, int, int], Ceiling] = {}
         for keyed, places in own.items():
-            means = [self._tokens.level(place, bound=True) for place in places]
+            means = [self._tokens.bound(place, self._tokens.level(place)) for place in places]
             most = max(means, key=lambda mean: mean.samples)
-            # A bound is at least what it bounds, however few its units.
-            means += [self._tokens.level(place) for place in places]
             value, low = max(mean.value for mean in means), max(mean.interval[0] for mean in means)
             most = replace(most, value=value, low=low, high=max(value, most.interval[1]))
             found[keyed] = Ceiling(*keyed, most, reached=keyed[:2] == (CHAINS, 1))

@@ -114,7 +114,8 @@ def _result(regime: Regime, asked: Asked, decision: Decision, found: Sequence[Co
     @cache
     def point(place: int) -> Point:
         one, call = found[place], 1 / decision.candidates[place].least
-        faster, bound = decision.level(place), decision.level(place, bound=True)
+        faster = decision.level(place)
+        bound = decision.bound(place, faster)
         tokens, most = (mean.scaled_to(mean.value * call) for mean in (faster, bound))
         return Point(one.method, one.shape, tokens, faster, most, decision.share(place))
 
