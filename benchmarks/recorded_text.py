@@ -1,4 +1,4 @@
-"""Recorded logits along 20 documents of 500 tokens at V = 32,000 in bfloat16: all candidates' values, time and memory.
+"""Recorded logits along 20 documents of 500 tokens at V = 32,000 in bfloat16: time and memory to an advice.
 
 Run from the project's folder: python -m benchmarks.recorded_text
 """
@@ -18,15 +18,11 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from benchmarks.table import Row, show
-from spec_math.block_level.lengths.recorded_text import Candidate, recorded
-from spec_math.block_level.lengths.target_text import start_weights
-from spec_math.block_level.methods import METHODS
-from spec_math.files.law_files import open_laws
-from spec_math.studies.positions.stream import from_files
+from spec_math.studies.advice.recording import AdviceRequest
+from spec_math.studies.advice.study import study
+from spec_math.studies.arguments import no_progress
 
 DOCUMENTS, LENGTH, SIZE = 20, 500, 32_000
-LOOKAHEAD, KS = 8, (2, 4, 8)
-CHUNK = 8
 SECONDS, GIGABYTES = 60.0, 1.0
 
 
@@ -51,27 +47,18 @@ def write(folder: Path) -> None:
     np.save(folder / "tokens.npy", tokens)
 
 
-def candidates() -> list[Candidate]:
-    """Return every method that a text tells, those of several chains for each k."""
-    return [(method, k) for method in METHODS if method.along for k in ((1,) if method.one_chain else KS)]
-
-
 def measure(folder: Path) -> list[float]:
-    """Return the processor seconds from both files to all candidates' values, and the gigabytes held at the most."""
-    before, tokens = process_time(), np.load(folder / "tokens.npy")
-    target, draft = (open_laws(folder / f"{name}.safetensors") for name in ("target", "draft"))
-    chunks = ((batch.targets, batch.drafts) for batch in from_files(target, draft, logits=True).batches(CHUNK))
-    for found in recorded(chunks, tokens, [LENGTH] * DOCUMENTS, candidates(), LOOKAHEAD):
-        weights = {one: start_weights(values) for one, values in found.accepted.items()}
-        _ = [1 + np.average(values.sum(axis=1), weights=weights[one]) for one, values in found.accepted.items()]
+    """Return the processor seconds from the files to an advice, and the gigabytes held at the most."""
+    before, files = process_time(), [str(folder / f"{name}.safetensors") for name in ("target", "draft")]
+    documents = ",".join([str(LENGTH)] * DOCUMENTS)
+    found = study(AdviceRequest(*files, str(folder / "tokens.npy"), documents, logits=True), no_progress)
+    assert found.finding.startswith("Take "), found.finding
     return [process_time() - before, getrusage(RUSAGE_SELF).ru_maxrss / 2**20]
 
 
 def rows() -> list[Row]:
     """Measure every promise, in processes of their own: what writes the files holds them whole."""
-    given = (
-        f"20 documents × 500 tokens, V = 32,000, bfloat16; {len(candidates())} candidates, L = {LOOKAHEAD}, all starts"
-    )
+    given = "20 documents × 500 tokens, V = 32,000, bfloat16; every method on chains, K ≤ 8, L ≤ 8, all starts"
     code = "import sys; from benchmarks.recorded_text import *; print({}(Path(sys.argv[1])))"
     with TemporaryDirectory() as folder:
         _, done = (
@@ -82,7 +69,7 @@ def rows() -> list[Row]:
         )
     seconds, held = json.loads(done.stdout)
     return [
-        Row(f"a recording to values: {given}", seconds, SECONDS, "s", "processor time", "the stated bound"),
+        Row(f"a recording to an advice: {given}", seconds, SECONDS, "s", "processor time", "the stated bound"),
         Row("the most memory that it held", held, GIGABYTES, "GB", "resident", "the stated bound"),
     ]
 
