@@ -151,8 +151,10 @@ def _tested(weight: Any, target: Any, draft: Any, tokens: Any, passed: Any, reje
                 lost += wanted[other] - gap
             # Where nothing is rejected the weight is 1 and t = d.
             weight, lost = (gain / lost, lost) if lost > zero else (one, one)
-            left[token] = zero
-            scale = left.sum() / lost
+            if place + 1 < len(tokens):
+                wanted /= lost
+                left[token] = zero
+                scale = left.sum()
     return weight
 
 
