@@ -59,7 +59,11 @@ def opened(request: AdviceRequest, filters: Filters) -> tuple[Any, tuple[int, ..
         ValueError: rows, tokens or documents that do not fit; while streaming, as `tested`.
     """
     if request.target is None or request.draft is None or request.tokens is None:
-        raise ValueError("a recording needs --target, --draft and --tokens")
+        names = f"--target {request.target or 'BIG'} --draft {request.draft or 'SMALL'}"
+        raise ValueError(
+            "a recording needs --target, --draft and --tokens. If these are models that transformers can load, ask "
+            f"them: spec-math record FOLDER {names} --text prompts.txt"
+        )
     if ":draft_logits" in request.draft:
         with suppress(LawFileError):
             if (read_integers(request.draft.replace(":draft_logits", ":drafted")) < 0).any():
