@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from spec_math import array_coin
+
 BATCH = 32
 """Prefixes that go through the model together."""
 
@@ -48,8 +50,31 @@ class CausalModel:
         with torch.no_grad():
             logits = self.model(input_ids=padded.to(self.model.device)).logits
         ends = torch.tensor([len(prefix) - 1 for prefix in prefixes], device=logits.device)
-        rows = logits[torch.arange(len(prefixes), device=logits.device), ends, : self.size]
-        return torch.softmax(rows.double(), dim=-1).cpu().numpy()
+        return self._laws(logits[torch.arange(len(prefixes), device=logits.device), ends])
+
+    def _laws(self, logits: Any, heat: float = 1.0) -> Any:
+        return torch.softmax(logits[:, : self.size].double() / heat, dim=-1).cpu().numpy()
+
+    def written(self, prefix: Sequence[int], length: int, rng: Any, heat: float = 1.0) -> tuple[list[int], Any]:
+        """Write a text after a prefix at a temperature: its tokens, and the laws [length, V] that they are drawn from.
+
+        One uniform a token, of a NumPy Generator. What was read is kept by the model, and not read again.
+        """
+        tokens, rows, past, known = list[int](), list[Any](), None, torch.tensor([[*prefix]])
+        while len(tokens) < length:
+            with torch.no_grad():
+                told = self.model(input_ids=known.to(self.model.device), past_key_values=past, use_cache=True)
+            past = told.past_key_values
+            rows.append(self._laws(told.logits[0, -1:], heat))
+            tokens += array_coin.drawn(rows[-1], rng.random(1)).tolist()
+            known = torch.tensor([tokens[-1:]])
+        return tokens, np.concatenate(rows)
+
+    def along(self, prefix: Sequence[int], tokens: Sequence[int], heat: float = 1.0) -> Any:
+        """Return the laws [n, V] at the places of a text's tokens after a prefix, at a temperature."""
+        known = torch.tensor([[*prefix, *tokens[:-1]]], device=self.model.device)
+        with torch.no_grad():
+            return self._laws(self.model(input_ids=known).logits[0, len(prefix) - 1 :], heat)
 
 
 def load(name: str) -> CausalModel:

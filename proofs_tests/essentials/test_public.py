@@ -13,7 +13,7 @@ from spec_math.cli import COMMANDS, app
 
 OPTIONS = {
     "advise": "--costs --documents --draft --filter --k --logits --lookahead --method --nodes --out --samples --seed "
-    "--target --temperature --text-of --tokens",
+    "--target --temperature --text --text-of --tokens",
     "audit": "--adapter --alpha --budget --draft --grid --horizon --k --lookahead --numbers --out --pytest --replace "
     "--returns --roles --samples --set --shape --source --stub --suspects --target --temperature "
     "--total-variation MODULE",

@@ -263,8 +263,8 @@ def test_rows_of_another_text_are_refused_with_the_likely_cause(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"tokens": None}, "a recording needs --target, --draft and --tokens. .* record FOLDER --target .*t"),
-        ({"tokens": None, "target": "big", "draft": "small"}, "record FOLDER --target big --draft small --text"),
+        ({"tokens": None}, "a recording needs --target, --draft and --tokens. .* spec-math advise --target .*t"),
+        ({"tokens": None, "target": "big", "draft": "small"}, "advise --target big --draft small --text prompts.txt"),
         ({"documents": "400"}, "add up to the 1,000 tokens; these 1 add up to 400"),
         ({"documents": "1000,0"}, "lengths must be positive"),
         ({"text_of": "person"}, "record text that a model wrote"),

@@ -12,11 +12,14 @@ import pytest
 from typer.testing import CliRunner
 
 from proofs_tests.studies.live_models import ASKED, SIZE, Live, pair, quiet, short_blocks
+from spec_math import array_coin
 from spec_math.block_level import chain
 from spec_math.cli import app
+from spec_math.distribution import heated_law
 from spec_math.language import Recorded
 from spec_math.language.tempered import heated
 from spec_math.render.data import as_json
+from spec_math.studies.advice.study import WRITTEN
 from spec_math.studies.frontier.study import FrontierRequest, recorded
 
 
@@ -148,3 +151,48 @@ def test_two_models_are_recorded_and_compared_in_one_command(tmp_path: Path) -> 
     assert json.loads((tmp_path / "one.json").read_text()) == json.loads((tmp_path / "two.json").read_text())
     half = CliRunner().invoke(app, [*common, *live[:2]])
     assert (half.exit_code, "come together" in half.output) == (2, True)
+
+
+def test_a_model_writes_tokens_that_are_drawn_from_its_rows(tmp_path: Path) -> None:
+    """With what it has read kept, against the rows after each beginning, which are asked for anew."""
+    from torch_bridge import causal_model
+
+    model, prefix = causal_model.load(str(saved(tmp_path, 0, 8))), (1, 2, 3)
+    tokens, rows = model.written(prefix, 6, np.random.default_rng(0), 0.5)
+    assert tokens == array_coin.drawn(rows, np.random.default_rng(0).random(6)).tolist()
+    after = model([(*prefix, *tokens[:place]) for place in range(6)])
+    for found in (rows, model.along(prefix, tokens, 0.5)):
+        assert np.abs(heated_law(after, 0.5) - found).max() < 2.0**-18
+    # The control: rows of another temperature, and those of the token before, are not near.
+    assert np.abs(after - rows).max() > 2.0**-10 < np.abs(heated_law(after, 0.5)[:-1] - rows[1:]).max()
+
+
+def test_advice_on_two_models_is_that_on_their_recorded_texts(tmp_path: Path) -> None:
+    from torch_bridge import causal_model
+
+    names = [str(saved(tmp_path / name, seed, width)) for name, seed, width in (("t", 0, 8), ("d", 1, 4))]
+    text = tmp_path / "text.txt"
+    text.write_text("a b c d e f g h i j k l " * 3)
+    common = ["advise", "--costs", "target=20ms; draft=1ms", "--k", "1,2", "--lookahead", "3"]
+    asked = ["--target", names[0], "--draft", names[1], "--text", str(text)]
+    live = CliRunner().invoke(app, [*common, *asked, "--samples", "4", "--out", f"{tmp_path}/one.json"])
+    assert live.exit_code == 0, live.output
+    target, draft = (causal_model.load(name) for name in names)
+    rng, tokens, rows = np.random.default_rng(0), list[int](), list[Any]()
+    for prefix in causal_model.windows(names[0], text, 4):
+        own, laws = target.written(prefix, WRITTEN, rng)
+        tokens += own
+        rows.append((laws, draft.along(prefix, own)))
+    for name, side in zip("td", zip(*rows, strict=True), strict=True):
+        np.save(tmp_path / f"{name}.npy", np.concatenate(side))
+    np.save(tmp_path / "x.npy", np.array(tokens))
+    files = ["--target", f"{tmp_path}/t.npy", "--draft", f"{tmp_path}/d.npy", "--tokens", f"{tmp_path}/x.npy"]
+    documents = ["--documents", ",".join([str(WRITTEN)] * len(rows))]
+    recording = CliRunner().invoke(app, [*common, *files, *documents, "--out", f"{tmp_path}/two.json"])
+    assert recording.exit_code == 0, recording.output
+    one, two = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("one", "two"))
+    assert (one["finding"], one["tables"]) == (two["finding"], two["tables"])
+    half = CliRunner().invoke(app, [*common, *asked[2:]])
+    assert (half.exit_code, "--text goes with --target and --draft" in half.output) == (2, True)
+    sharper = CliRunner().invoke(app, [*common, *asked, "--samples", "4", "--temperature", "0.5"])
+    assert (sharper.exit_code, sharper.output == live.output) == (0, False)

@@ -6,7 +6,7 @@ Source: EAGLE-2, Li et al. 2024 (expansion and reranking); OPT-Tree, Wang et al.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from heapq import heappop, heappush
+from heapq import heappop, heappush, heappushpop
 from itertools import pairwise
 from typing import Any
 
@@ -196,9 +196,8 @@ def likeliest_of_depths(
                 break
             heappush(heap, (-value, len(path) + 1, (*path, token)))
             for limit in under:
-                heappush(largest[limit], value)
-                if len(largest[limit]) > nodes:
-                    _ = heappop(largest[limit])
+                push = heappushpop if len(largest[limit]) == nodes else heappush
+                _ = push(largest[limit], value)
 
     offer((), 1)
     while heap and any(len(taken) < nodes for taken in kept.values()):

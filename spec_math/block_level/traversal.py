@@ -96,7 +96,7 @@ def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int, afresh: 
     test is a root, of weight 1.
     """
     one = laws.target().sum() * 0 + 1
-    tested, met = KERNELS[is_exact(laws.target())]
+    tested, met = PLAIN if is_exact(laws.target()) else COMPILED
     nodes: list[tuple[int, int, Any, Any, Any]] = []
 
     def visit(path: Tokens, children: tuple[Node, ...], parent: int, chance: Any) -> None:
@@ -135,8 +135,7 @@ def _tested(weight: Any, target: Any, draft: Any, tokens: Any, passed: Any, reje
 
     w t becomes (w t − d)+ / Σ (d − w t)+, and d loses the child.
     """
-    zero = weight - weight
-    one = zero + 1
+    zero, one = weight - weight, weight - weight + 1
     wanted, left, scale = weight * target, draft.copy(), one
     for place in range(len(tokens)):
         token = tokens[place]
@@ -158,8 +157,6 @@ def _tested(weight: Any, target: Any, draft: Any, tokens: Any, passed: Any, reje
     return weight
 
 
-KERNELS: dict[bool, tuple[Any, Any]] = {
-    True: (_tested, _met),
-    False: (kernel(_tested, fastmath={"reassoc", "nsz"}), kernel(_met)),
-}
-"""What tests the children of a node, and adds up over the tree: on Fractions, and compiled for floats."""
+PLAIN: Any = _tested, _met
+COMPILED: Any = kernel(_tested, fastmath={"reassoc", "nsz"}), kernel(_met)
+"""The same for floats."""

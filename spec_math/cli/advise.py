@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
+from spec_math.cli.frontier import live_pair
 from spec_math.cli.options import FilterOption, OutOption, SeedOption, option
 from spec_math.cli.run import study
 
@@ -25,6 +27,10 @@ WRITER = (
     "The writer of the text: target (with --temperature and --filter), draft, filters of the target such as "
     "temperature=1, or a file of the writer's rows. The values are then weighted."
 )
+TEXT = (
+    "A text file. --target and --draft are then models, names or folders that transformers can load, and the target "
+    "goes on from prefixes of this text."
+)
 
 
 def advise(  # noqa: PLR0913 - typer takes an argument an option
@@ -43,18 +49,22 @@ def advise(  # noqa: PLR0913 - typer takes an argument an option
     temperature: Annotated[float | None, _text("Temperature of both models, by default 1.")] = None,
     filters: FilterOption = None,
     text_of: Annotated[str, _text(WRITER)] = "target",
-    samples: Annotated[int, _models("Number of texts of 500 tokens that the target writes.")] = 20,
+    text: Annotated[Path | None, _models(TEXT)] = None,
+    samples: Annotated[int, _models("Number of texts that the target writes.")] = 20,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
     """Advise which method to take, with its speed-up, from recorded logits and measured latencies.
 
-    Record both models' logits along text that your target wrote, and measure your latencies. Two JSON tables take the
-    place of a recording; the values are then exact. Without files the command uses two embedded n-gram models.
+    Record both models' logits along text that your target wrote, and measure your latencies. With --text, two models
+    that transformers can load take the place of a recording. So do two JSON tables; the values are then exact. Without
+    files the command uses two embedded n-gram models.
 
     [bold]Examples[/bold]
 
       spec-math advise --target t.npy --draft d.npy --tokens x.npy --logits --costs "target=20ms; draft=1ms"
+
+      spec-math advise --target big --draft small --text prompts.txt --costs latencies.csv
 
       spec-math advise --target t.json --draft d.json --costs latencies.csv --out advice
     """
@@ -62,4 +72,11 @@ def advise(  # noqa: PLR0913 - typer takes an argument an option
 
     limits = tuple(method or ()), k, lookahead, nodes, temperature, tuple(filters or ())
     asked = of_advice.AdviceRequest(target, draft, tokens, documents, logits, costs, *limits, text_of, samples, seed)
-    study(lambda progress: of_advice.study(asked, progress), out)
+
+    def work(progress: Any) -> Any:
+        if text and not (target and draft):
+            raise ValueError("--text goes with --target and --draft, two models that transformers can load")
+        live = live_pair(target, draft, text, samples, 1) if text and target and draft else None
+        return of_advice.study(asked, progress, live)
+
+    study(work, out)

@@ -79,13 +79,16 @@ def record(  # noqa: PLR0913 - typer takes an argument an option
         given = [one is not None for one in (target, draft, text)]
         if any(given) and not all(given):
             raise ValueError("--target, --draft and --text come together; none of them compares what was recorded")
-        live = None if target is None or draft is None or text is None else _live(target, draft, text, samples, keep)
+        live = (
+            None if target is None or draft is None or text is None else live_pair(target, draft, text, samples, keep)
+        )
         return recording.recorded(folder, live, asked, progress)
 
     study(work, out)
 
 
-def _live(target: str, draft: str, text: Path, samples: int, keep: int) -> Any:
+def live_pair(target: str, draft: str, text: Path, samples: int, keep: int) -> Any:
+    """Return two models of transformers with prefixes of a text, over one vocabulary."""
     from spec_math.studies.frontier.study import Header, LivePair
     from torch_bridge import causal_model
 

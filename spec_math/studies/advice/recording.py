@@ -61,8 +61,8 @@ def opened(request: AdviceRequest, filters: Filters) -> tuple[Any, tuple[int, ..
     if request.target is None or request.draft is None or request.tokens is None:
         names = f"--target {request.target or 'BIG'} --draft {request.draft or 'SMALL'}"
         raise ValueError(
-            "a recording needs --target, --draft and --tokens. If these are models that transformers can load, ask "
-            f"them: spec-math record FOLDER {names} --text prompts.txt"
+            "a recording needs --target, --draft and --tokens. Models that transformers can load need a text to go on "
+            f"from: spec-math advise {names} --text prompts.txt"
         )
     if ":draft_logits" in request.draft:
         with suppress(LawFileError):

@@ -26,11 +26,12 @@ from spec_math.studies.arguments import Progress, limited, parsed_ks, spaced, st
 from spec_math.studies.blocks.comparison import EXACT_TERMS, BlockModels, embedded, from_tables, in_floats
 from spec_math.studies.costs import Costs, UnmeasuredError, parsed
 from spec_math.studies.frontier.contenders import at
+from spec_math.studies.frontier.study import LivePair
 from spec_math.studies.lengths.units import Shape, chains
 from spec_math.studies.positions.stream import parsed_filters
 
-LENGTH = 500
-"""Tokens of a text that the models write."""
+LENGTH, WRITTEN = 500, 128
+"""Tokens of a text that embedded models write, and of one that a model of transformers writes."""
 
 CHOOSING = 4
 """One stretch in so many, the first ones, chooses drafts."""
@@ -42,8 +43,8 @@ EFFECTIVE = 100
 Wanted = list[tuple[Method, Shape]]
 
 
-def study(request: AdviceRequest, progress: Progress) -> Result:
-    """Return the advice for a recording, for tables, or for the embedded models.
+def study(request: AdviceRequest, progress: Progress, live: LivePair | None = None) -> Result:
+    """Return the advice for a recording, for live models, for tables, or for the embedded models.
 
     Raises:
         ValueError, TypeError, OSError: bad input.
@@ -54,11 +55,13 @@ def study(request: AdviceRequest, progress: Progress) -> Result:
     """
     costs = parsed(request.costs)
     files = [place for place in (request.target, request.draft) if place is not None]
-    if files and not any(place.endswith(".json") for place in files):
+    if files and live is None and not any(place.endswith(".json") for place in files):
         return answer.result_of(of_recording(request, costs, progress), costs)
     together(request.target, request.draft)
     if request.tokens or request.documents or request.logits or request.filters or request.text_of != "target":
         raise ValueError("--tokens, --documents, --logits, --filter and --text-of belong to recorded logits")
+    if live is not None:
+        return answer.result_of(of_live(live, request, costs, progress), costs)
     models = from_tables(Path(files[0]), Path(files[1])) if files else embedded()
     wanted, beyond = candidates(request, costs, every=bool(files))
     sizes = [method.terms(models.size, shape.levels, shape.k) for method, shape in wanted]
@@ -120,16 +123,38 @@ def of_recording(request: AdviceRequest, costs: Costs, progress: Progress) -> Ad
     filters = parsed_filters(request.filters)
     if request.temperature is not None:
         filters = filters.put("temperature", request.temperature)
-    wanted, beyond = candidates(request, costs)
-    for method, _ in wanted:
-        if method.along is None:
-            raise ValueError(f"a recording along one text does not tell what {method.name} accepts; {RECORD}")
+    wanted, beyond = _told(request, costs)
     tokens, lengths, rows, stream = opened(request, filters)
     step = progress("reading", len(tokens))
     chunks = (chunk for chunk in stream if step(len(chunk[0])) is None)
     texts = recorded(chunks, tokens, lengths, _pairs(wanted), max(shape.levels for _, shape in wanted))
     source = f"{len(tokens):,} tokens in {len(lengths):,} documents, {rows.size:,} tokens of vocabulary."
     return measured(texts, wanted, costs, (source, beyond, SILENT), own=request.text_of == "target")
+
+
+def of_live(live: LivePair, request: AdviceRequest, costs: Costs, progress: Progress) -> Advice:
+    """Return the advice of texts that a live target writes after its prefixes, at the request's temperature."""
+    header, rng = live.header, np.random.default_rng(request.seed)
+    (wanted, beyond), heat = _told(request, costs), 1.0 if request.temperature is None else request.temperature
+    target, draft, longest = live.target, live.draft, max(shape.levels for _, shape in wanted)
+
+    def texts() -> Iterator[Along]:
+        for prefix in stepped(header.prefixes, "writing texts", progress):
+            tokens, rows = target.written(prefix, WRITTEN, rng, heat)
+            both = rows, draft.along(prefix, tokens, heat)
+            yield from recorded([both], tokens, [WRITTEN], _pairs(wanted), longest)
+
+    source = f"{len(header.prefixes):,} texts of {WRITTEN} tokens that {header.target} wrote; drafts of {header.draft}."
+    return measured(texts(), wanted, costs, (source, beyond, SILENT))
+
+
+def _told(request: AdviceRequest, costs: Costs) -> tuple[Wanted, str]:
+    """Return the candidates, if one text tells what each accepts."""
+    wanted, beyond = candidates(request, costs)
+    for method, _ in wanted:
+        if method.along is None:
+            raise ValueError(f"a recording along one text does not tell what {method.name} accepts; {RECORD}")
+    return wanted, beyond
 
 
 def _pairs(wanted: Wanted) -> list[tuple[Method, int]]:

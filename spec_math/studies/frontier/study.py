@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from spec_math.arrays import count
 from spec_math.files.whole import write_whole
-from spec_math.language.recorded import Ask, Recorded
+from spec_math.language.recorded import Recorded
 from spec_math.result import Note, Result
 from spec_math.studies import costs
 from spec_math.studies.arguments import Progress, parsed_ks, together
@@ -135,11 +135,11 @@ class Header:
 
 
 class LivePair(NamedTuple):
-    """Two models that can be asked, and what their recording is headed by."""
+    """Two models that can be asked, such as `CausalModel`, and what their recording is headed by."""
 
     header: Header
-    target: Ask
-    draft: Ask
+    target: Any
+    draft: Any
 
 
 def recorded(folder: Path, live: LivePair | None, request: FrontierRequest, progress: Progress) -> Result:
