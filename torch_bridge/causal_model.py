@@ -29,7 +29,7 @@ class CausalModel:
     """
 
     def __init__(self, model: Any) -> None:
-        self.model = model.eval()
+        self.model = model.eval().requires_grad_(False)
         self.size = int(model.config.get_text_config().vocab_size)
 
     def __call__(self, prefixes: Sequence[tuple[int, ...]]) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -47,8 +47,7 @@ class CausalModel:
     def _rows(self, prefixes: list[tuple[int, ...]]) -> Any:
         longest = max(map(len, prefixes))
         padded = torch.tensor([[*prefix, *[0] * (longest - len(prefix))] for prefix in prefixes])
-        with torch.no_grad():
-            logits = self.model(input_ids=padded.to(self.model.device)).logits
+        logits = self.model(input_ids=padded.to(self.model.device)).logits
         ends = torch.tensor([len(prefix) - 1 for prefix in prefixes], device=logits.device)
         return self._laws(logits[torch.arange(len(prefixes), device=logits.device), ends])
 
@@ -62,8 +61,7 @@ class CausalModel:
         """
         tokens, rows, past, known = list[int](), list[Any](), None, torch.tensor([[*prefix]])
         while len(tokens) < length:
-            with torch.no_grad():
-                told = self.model(input_ids=known.to(self.model.device), past_key_values=past, use_cache=True)
+            told = self.model(input_ids=known.to(self.model.device), past_key_values=past, use_cache=True)
             past = told.past_key_values
             rows.append(self._laws(told.logits[0, -1:], heat))
             tokens += array_coin.drawn(rows[-1], rng.random(1)).tolist()
@@ -73,12 +71,11 @@ class CausalModel:
     def along(self, prefix: Sequence[int], tokens: Sequence[int], heat: float = 1.0) -> Any:
         """Return the laws [n, V] at the places of a text's tokens after a prefix, at a temperature."""
         known = torch.tensor([[*prefix, *tokens[:-1]]], device=self.model.device)
-        with torch.no_grad():
-            return self._laws(self.model(input_ids=known).logits[0, len(prefix) - 1 :], heat)
+        return self._laws(self.model(input_ids=known).logits[0, len(prefix) - 1 :], heat)
 
 
 def load(name: str) -> CausalModel:
-    """Load a model by its name or folder, on the accelerator where there is one.
+    """Load a model by its folder, or by the name of one that was downloaded, on the accelerator where there is one.
 
     Raises:
         ModuleNotFoundError: transformers is not installed.
@@ -86,8 +83,15 @@ def load(name: str) -> CausalModel:
     """
     from transformers import AutoModelForCausalLM
 
-    model: Any = AutoModelForCausalLM.from_pretrained(name, torch_dtype="auto")
+    model: Any = _loaded(AutoModelForCausalLM, name, torch_dtype="auto")
     return CausalModel(model.to("cuda" if torch.cuda.is_available() else "cpu"))
+
+
+def _loaded(kind: Any, name: str, **options: Any) -> Any:
+    try:
+        return kind.from_pretrained(name, local_files_only=True, **options)
+    except OSError as error:
+        raise OSError(f"{name}: no folder of a model, and transformers keeps none of that name: download it") from error
 
 
 def windows(name: str, text: Path, number: int, longest: int = 128) -> tuple[tuple[int, ...], ...]:
@@ -98,7 +102,7 @@ def windows(name: str, text: Path, number: int, longest: int = 128) -> tuple[tup
     """
     from transformers import AutoTokenizer
 
-    tokens: list[int] = AutoTokenizer.from_pretrained(name)(text.read_text(encoding="utf-8"))["input_ids"]
+    tokens: list[int] = _loaded(AutoTokenizer, name)(text.read_text(encoding="utf-8"))["input_ids"]
     if len(tokens) < 2:
         raise ValueError(f"{text}: prefixes are cut from at least 2 tokens; the text has {len(tokens)}")
     ends = np.unique(np.linspace(1, len(tokens) - 1, number).round().astype(int)).tolist()

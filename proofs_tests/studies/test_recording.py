@@ -194,5 +194,7 @@ def test_advice_on_two_models_is_that_on_their_recorded_texts(tmp_path: Path) ->
     assert (one["finding"], one["tables"]) == (two["finding"], two["tables"])
     half = CliRunner().invoke(app, [*common, *asked[2:]])
     assert (half.exit_code, "--text goes with --target and --draft" in half.output) == (2, True)
+    absent = CliRunner().invoke(app, [*common, *asked[2:], "--target", str(tmp_path / "no model")])
+    assert (absent.exit_code, "no folder of a model" in absent.output) == (2, True)
     sharper = CliRunner().invoke(app, [*common, *asked, "--samples", "4", "--temperature", "0.5"])
     assert (sharper.exit_code, sharper.output == live.output) == (0, False)

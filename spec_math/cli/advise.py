@@ -28,8 +28,8 @@ WRITER = (
     "temperature=1, or a file of the writer's rows. The values are then weighted."
 )
 TEXT = (
-    "A text file. --target and --draft are then models, names or folders that transformers can load, and the target "
-    "goes on from prefixes of this text."
+    "A text file. --target and --draft are then models, folders or names of those that transformers has downloaded, "
+    "and the target goes on from prefixes of this text."
 )
 
 

@@ -46,7 +46,9 @@ def frontier(  # noqa: PLR0913 - typer takes an argument an option
 
 def record(  # noqa: PLR0913 - typer takes an argument an option
     folder: Annotated[Path, typer.Argument(help="Folder for the distributions; an interrupted run continues from it.")],
-    target: Annotated[str | None, option("The target model: a name or folder that transformers can load.")] = None,
+    target: Annotated[
+        str | None, option("The target model: a folder, or the name of one that transformers has downloaded.")
+    ] = None,
     draft: Annotated[str | None, option("The draft model, with the same vocabulary.")] = None,
     text: Annotated[Path | None, option("A text file; decoding starts after prefixes of this text.")] = None,
     nodes: Annotated[str, option("Budgets of verified nodes, separated by commas.")] = "4,8,16,32,64",
@@ -79,9 +81,7 @@ def record(  # noqa: PLR0913 - typer takes an argument an option
         given = [one is not None for one in (target, draft, text)]
         if any(given) and not all(given):
             raise ValueError("--target, --draft and --text come together; none of them compares what was recorded")
-        live = (
-            None if target is None or draft is None or text is None else live_pair(target, draft, text, samples, keep)
-        )
+        live = live_pair(target, draft, text, samples, keep) if target and draft and text else None
         return recording.recorded(folder, live, asked, progress)
 
     study(work, out)

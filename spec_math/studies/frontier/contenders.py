@@ -73,13 +73,8 @@ class Trees:
         drawn = np.random.default_rng([seed, 5]).integers(len(prefixes), size=RATED)
         rates = _rates(regime, [prefixes[int(place)] for place in drawn], self.most)
         self.static = likeliest_of_depths(lambda _: top(rates, self.most, None), self.most, DEPTHS)
-        draft: Any = regime.models.draft
-
-        @lru_cache(4096)
-        def tops(context: Tokens) -> list[tuple[int, Any]]:
-            return top(draft.rows_after([context])[0], self.most, draft.end)
-
-        self._tops = tops
+        self._draft: Any = regime.models.draft
+        self._tops = lru_cache(4096)(self._top)
 
     def __call__(self, laws: GatheredLaws, _: Stream, keys: Iterable[Key]) -> Iterator[tuple[Key, FLOAT]]:
         """Yield what the target gives the drafter's trees and the static ones."""
@@ -105,10 +100,12 @@ class Trees:
 
     def _ranked(self, laws: GatheredLaws, path: Tokens) -> list[tuple[int, Any]]:
         """Return the draft's likeliest tokens after a path; those of an n-gram model are kept by its context."""
-        draft = laws.models[1]
-        if isinstance(draft, KeptRows):
-            return self._tops(draft.context(laws.prefix + path))
+        if isinstance(self._draft, KeptRows):
+            return self._tops(self._draft.context(laws.prefix + path))
         return top(laws.draft(path), self.most, laws.end)
+
+    def _top(self, context: Tokens) -> list[tuple[int, Any]]:
+        return top(self._draft.rows_after([context])[0], self.most, self._draft.end)
 
     def _worth(self, of: Method | Drafts, worths: dict[int, list[float]]) -> Iterator[tuple[Key, FLOAT]]:
         for depth, masses in worths.items():
