@@ -120,7 +120,7 @@ def test_the_beam_is_that_of_all_orders(given: Any, k: int) -> None:
 
 @pytest.mark.parametrize("given", [OPEN, ENDING])
 def test_the_beam_of_a_lazy_race_is_the_same(given: Any) -> None:
-    """What is sampled level by level, two widths at once, against the exact law of the set of prefixes.
+    """Trees sampled level by level, two widths at once, against the exact law of the set of prefixes.
 
     Each in its interval of 99.99 %.
     """

@@ -25,6 +25,13 @@ def test_a_race_misses_no_more_than_it_says(of: Any) -> None:
     assert not [kind for kind in kinds if told[kind] > limit(RUNS, 0.01)]
 
 
+def test_a_race_that_peeks_takes_a_wrong_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: the count of wrong decisions, where each is one to take a candidate as the fastest."""
+    monkeypatch.setattr(decision, "log_wealth", peeking)
+    told = counted(without_margin, "seldom rejected", RUNS)
+    assert told["take"] >= told["wrong decisions"] > limit(RUNS, 0.01)
+
+
 @pytest.fixture(autouse=True)
 def _early(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decision, "FIRST", 4)
